@@ -16,7 +16,7 @@ from ouzel.streams.convert import written
 from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.formats.catalogue import Format, find
 from ouzel.streams.options import Options, make_options
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 from ouzel.streams.stored_space import described
 
@@ -57,7 +57,7 @@ class Kept:
         """The blocks of a source, which lie in their place when all were read."""
 
         def read() -> Iterator[Block]:
-            with reading(source, format.name):  # what goes wrong in it is not the place's fault
+            with error_context(source, format.name):  # what goes wrong in it is not the place's fault
                 yield from blocks
 
         return written(read(), place, options)
@@ -68,7 +68,7 @@ class Kept:
         from ouzel.streams.tables.schema import ColumnKinds
 
         known = replace(options, inherited=tuple(field.name for field in fields(Options)))
-        with reading(source, ARROW.name):
+        with error_context(source, ARROW.name):
             yield from read_table(source, known, ARROW, lambda count: None, ColumnKinds(known))
 
 

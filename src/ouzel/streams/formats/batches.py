@@ -15,7 +15,7 @@ from ouzel.streams.formats.json_lines import json_batches, read_json_lines
 from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.label_columns import find_label
 from ouzel.streams.options import Options
-from ouzel.streams.sources.prefetch import file_ahead
+from ouzel.streams.sources.prefetch import prefetch_file
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.columns import Columns
@@ -48,7 +48,7 @@ def read_table(
         if delimited
         else record_batches(source, options, format, skipped)
     )
-    for batch in file_ahead(source, batches, most=1):
+    for batch in prefetch_file(source, batches, most=1):
         if holds_blocks(batch.schema):
             blocks = blocks or BlockReader(batch.schema, options, source.name)
             yield from blocks.blocks(batch) if batch.num_rows else ()

@@ -1,4 +1,4 @@
-"""What the logs of brokers have in common."""
+"""Common parts of the readers of brokers: one log at an address, outages of its connection, timeouts."""
 
 from __future__ import annotations
 
@@ -6,55 +6,56 @@ import time
 from collections.abc import Sequence
 
 from ouzel.errors import DataError
-from ouzel.streams.logs.offsets import begin_of
-from ouzel.streams.logs.protocol import PATIENCE, Say
+from ouzel.streams.logs.offsets import parse_start
+from ouzel.streams.logs.protocol import TIMEOUT, Say
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import Address
 
-SHORTEST, LONGEST = 0.1, 5.0  # seconds between two attempts to connect
+RESPONSE_TIMEOUT = 10.0  # seconds that a server has to answer
+SHORTEST_WAIT, LONGEST_WAIT = 0.1, 5.0  # seconds between two attempts to connect
 
 
 class Outage:
-    """The times without a connection, each told at its beginning and its end."""
+    """Outages of a connection: reports the start and the end of each."""
 
     def __init__(self, name: str, say: Say) -> None:
         self.name, self.say = name, say
         self.reason = ""
         self._since: float | None = None
-        self._wait = SHORTEST
+        self._wait = SHORTEST_WAIT
 
     def begin(self, reason: str) -> None:
-        """Take note that the connection is lost."""
+        """Record that the connection is lost."""
         self.reason = " ".join(reason.split())
         if self._since is None:
-            self._since, self._wait = time.monotonic(), SHORTEST
+            self._since, self._wait = time.monotonic(), SHORTEST_WAIT
             self.say(f"{self.name}: the connection is lost ({self.reason}); trying again")
 
     def end(self) -> None:
-        """Take note that the server has answered."""
+        """Record that the server has answered."""
         if self._since is not None:
             self.say(f"{self.name}: the connection is back after {time.monotonic() - self._since:.0f} s")
             self._since = None
 
     def check(self, follow: bool) -> None:
-        """DataError if the server has been gone for long, and nobody is to `follow` it for ever."""
-        if not follow and self._since is not None and time.monotonic() - self._since > PATIENCE:
-            raise DataError.at(self.name, f"has not answered for {PATIENCE:.0f} s ({self.reason})")
+        """Raise DataError if the server has been gone longer than the timeout, unless the log is to be followed."""
+        if not follow and self._since is not None and time.monotonic() - self._since > TIMEOUT:
+            raise DataError.at(self.name, f"has not answered for {TIMEOUT:.0f} s ({self.reason})")
 
     def pause(self) -> float:
-        """Seconds to wait before the next attempt, more from one to the next."""
-        wait, self._wait = self._wait, min(LONGEST, 2 * self._wait)
+        """Return the seconds to wait before the next attempt; they double each time."""
+        wait, self._wait = self._wait, min(LONGEST_WAIT, 2 * self._wait)
         return wait
 
 
 class Topic:
-    """A log at an address, of one partition unless it says otherwise."""
+    """Base class of logs at an address; one partition unless a class says otherwise."""
 
     partitions: Sequence[str] = ("",)
 
     def __init__(self, address: Address, reading: Reading) -> None:
         self.name, self.topic = address.name, address.path
-        self.reading, self.begin = reading, begin_of(reading.begin)
+        self.reading, self.start = reading, parse_start(reading.begin)
         self.say: Say = lambda line: None
         self.lost = 0
         self.outage = Outage(self.name, lambda line: self.say(line))

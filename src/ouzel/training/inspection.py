@@ -170,7 +170,7 @@ def info(path: str | Path) -> ModelInfo:
 def _option(name: str, value: object) -> str:
     """Format an option for people.
 
-    >>> _said("ignore", ["id", "day"]), _said("forget", 100.0), _said("standardize", True)
+    >>> _option("ignore", ["id", "day"]), _option("forget", 100.0), _option("standardize", True)
     ('ignore=id,day', 'forget=100', 'standardize=yes')
     """
     if isinstance(value, bool):

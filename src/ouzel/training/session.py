@@ -51,7 +51,7 @@ class Session:
     remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
     written: bool = False  # whether this session has saved its model
     saved: int | None = None  # examples the model on disk has learnt
-    begun_at: tuple[int, int] = (0, 0)  # position of the run when this session resumed it
+    resumed_at: tuple[int, int] = (0, 0)  # position of the run when this session resumed it
     ledger: Ledger = field(default_factory=Ledger)
     logs: LogRecords = field(default_factory=LogRecords)
     block_cache: Kept | None = None  # of parsed blocks, with --cache
@@ -177,7 +177,7 @@ class Session:
             if given is not None and given != self.stored_run[name]:
                 raise contradiction(self.resume, name, given, self.stored_run[name])
         self._restore()
-        self.begun_at = self.run.position
+        self.resumed_at = self.run.position
         self.remarks.append(f"{self.resume}: going on after {learnt} examples")
 
     def _recognise_numbers(self) -> None:
@@ -245,13 +245,13 @@ class Session:
             + ("all" if record.before == record.examples else "the first")
             + f" {record.before:,} examples were learnt before and are left out; --relearn learns them once more"
             for record in self.ledger.claimed.values()
-            if record.before and record not in self.ledger.cut_off
+            if record.before and record not in self.ledger.interrupted
         ]
 
     def cut_off(self) -> str:
         """Save what was learnt before an error or an interruption, if the model is consistent; describe the file."""
         incomplete = self.run.incomplete or (self.stream is not None and self.stream.incomplete)
-        if self.output is not None and self.run.position > self.begun_at and not incomplete:
+        if self.output is not None and self.run.position > self.resumed_at and not incomplete:
             self.run.evaluate_pending()
             try:
                 self.save(finished=False)
@@ -278,8 +278,8 @@ class Session:
             stream = Groups(stream)
         if self.logs.stream is not None or (self.output is None and self.resume is None):
             return stream
-        passed, row = self.stored_run["progress"]["position"] if self.ledger.cut_off else (0, 0)
-        learnt_so_far = learnt_in_pass(self.ledger.cut_off, row) if passed else {}
+        passed, row = self.stored_run["progress"]["position"] if self.ledger.interrupted else (0, 0)
+        learnt_so_far = learnt_in_pass(self.ledger.interrupted, row) if passed else {}
         return ResumedStream(
             stream, self.files, self.ledger, learnt_so_far, self._count_skipped, lambda: self.on_wait()
         )

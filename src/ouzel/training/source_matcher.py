@@ -78,13 +78,13 @@ class SourceMatcher:
 
     def _known(self, record: Record) -> int:
         """Return how many examples of a record this pass skips."""
-        if self.further_pass or record not in self.ledger.cut_off:
+        if self.further_pass or record not in self.ledger.interrupted:
             return record.before if self.further_pass else record.examples
         return self.learnt_so_far.get(id(record), record.examples)
 
     def _matched_by_name(self, record: Record) -> bool:
         """Whether the name alone identifies the file of a record, whatever its content."""
-        return record.name == self.name and not record.piped and record in self.ledger.cut_off
+        return record.name == self.name and not record.piped and record in self.ledger.interrupted
 
     def _compare(self) -> None:
         """Remove the candidates that differ from this source; it is new if none is left."""

@@ -100,13 +100,13 @@ class Ledger:
         self.recognising = recognising  # whether sources are compared with records
         self.sources = list(sources)
         self.earlier = list(earlier)
-        self.cut_off = list(self.sources)  # what an interrupted run had started
+        self.interrupted = list(self.sources)  # what an interrupted run had started
         self.claimed: dict[int, Record] = {}  # by the index of the source
 
     @property
     def resumed(self) -> bool:
         """Whether a source was found that the interrupted run had started."""
-        return any(record in self.cut_off for record in self.claimed.values())
+        return any(record in self.interrupted for record in self.claimed.values())
 
     def candidates(self, name: str) -> list[Record]:
         """Return the records that a source may belong to, the likeliest first."""
@@ -126,19 +126,19 @@ class Ledger:
             self.earlier.remove(record)
             self.sources.append(record)
             record.before = record.examples
-        elif self.resumed and self.cut_off.index(record) < max(
-            self.cut_off.index(other) for other in self.claimed.values() if other in self.cut_off
+        elif self.resumed and self.interrupted.index(record) < max(
+            self.interrupted.index(other) for other in self.claimed.values() if other in self.interrupted
         ):
-            raise wrong_order(self.model, [record.name for record in self.cut_off])
+            raise wrong_order(self.model, [record.name for record in self.interrupted])
         record.name, record.piped = now.name, now.piped
         self.claimed[place] = record
         return record
 
     def start_new_run(self) -> None:
         """Treat all records as those of earlier runs."""
-        self.earlier += self.cut_off
-        self.sources = [record for record in self.sources if record not in self.cut_off]
-        self.cut_off = []
+        self.earlier += self.interrupted
+        self.sources = [record for record in self.sources if record not in self.interrupted]
+        self.interrupted = []
 
     def to_json(self) -> dict[str, Any]:
         """Return the records as JSON values; sources without new examples count as those of earlier runs."""

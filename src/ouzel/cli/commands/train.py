@@ -189,7 +189,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
             note = session.cut_off()
-            if note and not (isinstance(error, ContradictionError) and session.run.position == session.begun_at):
+            if note and not (isinstance(error, ContradictionError) and session.run.position == session.resumed_at):
                 error.add_note(note)
             raise
         finally:

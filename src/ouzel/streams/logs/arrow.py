@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
@@ -141,24 +141,20 @@ class ArrowDecoder:
 
     def _messages(self, batch: Batch) -> list[MessageRows]:
         """Return the rows or the error of each message that has a value."""
-        found, line = [], 0
-        for message, rows, error in self._read(batch):
-            found.append(MessageRows(message, line, rows, error))
-            line += found[-1].lines
-        return found
-
-    def _read(self, batch: Batch) -> Iterator[tuple[int, pyarrow.RecordBatch | None, DataError | None]]:
+        found: list[MessageRows] = []
         for message, value in enumerate(batch.values):
             if not value:
                 continue
+            line = found[-1].line + found[-1].lines if found else 0
             metadata = batch.metadata[message] if batch.metadata else {}
             where = location_of(self.name, batch, message)
             try:
                 rows = rows_of_message(value, metadata, where, self.options.limits)
                 self._rows.columns_of(rows)
-                yield message, rows, None
+                found.append(MessageRows(message, line, rows, None))
             except DataError as error:
-                yield message, None, error.elsewhere(where, "messages")
+                found.append(MessageRows(message, line, None, error.elsewhere(where, "messages")))
+        return found
 
     def _bad(self, batch: Batch, message: int, line: int, error: DataError) -> Bad:
         return Bad(message, line, error, batch.values[message] or b"")

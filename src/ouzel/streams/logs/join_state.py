@@ -74,7 +74,7 @@ SCHEMA = {
 class JoinStats(NamedTuple):
     """Counts of unmatched and pending events and labels.
 
-    >>> Matching(2, 1, 40, 3).facts
+    >>> JoinStats(2, 1, 40, 3).facts
     ['  labels       2 found no event   1 event found no label   40 events and 3 labels wait']
     """
 

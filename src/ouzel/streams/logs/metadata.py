@@ -52,7 +52,7 @@ def check_metadata(options: Options, name: str, url: str) -> None:
 def has_metadata(url: str, option: str) -> bool:
     """Whether messages at an address have the metadata that an option requests.
 
-    >>> has("kafka://broker/clicks", "with_key"), has("redis://server/clicks", "with_key")
+    >>> has_metadata("kafka://broker/clicks", "with_key"), has_metadata("redis://server/clicks", "with_key")
     (True, False)
     """
     if is_database(url):

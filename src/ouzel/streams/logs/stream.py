@@ -119,8 +119,8 @@ class LogStream(BlockIterator):
         self._until = reading.ending
         self._lost_before = self.committed.lost
         self._ready: deque[tuple[InFlight, Block]] = deque()
-        self._given: deque[tuple[InFlight, Block]] = deque()
-        self._given_out = self._learnt = 0
+        self._in_flight: deque[tuple[InFlight, Block]] = deque()
+        self._yielded = self._learnt = 0
         self._error: DataError | None = None
         self._decoded = prefetch(self._read(copy.deepcopy(self.committed)))
 
@@ -150,26 +150,26 @@ class LogStream(BlockIterator):
         self.log.close()
 
     def _next(self) -> Block:
-        self.learnt(self._given_out)
+        self.learnt(self._yielded)
         while not self._ready:
             self._fetch()
-        self._given.append(self._ready.popleft())
-        block = self._given[-1][1]
-        self._given_out += block.rows
+        self._in_flight.append(self._ready.popleft())
+        block = self._in_flight[-1][1]
+        self._yielded += block.rows
         return block
 
     def learnt(self, examples: int) -> None:
         """Record that the first `examples` of those yielded have been learnt."""
         self.incomplete = True
-        while self._given and self._learnt < examples:
-            batch_in_flight, block = self._given.popleft()
+        while self._in_flight and self._learnt < examples:
+            in_flight, block = self._in_flight.popleft()
             rows = min(block.rows, examples - self._learnt)
             self._learnt += rows
             self.committed.examples += rows
-            batch_in_flight.row += rows
-            self._commit(batch_in_flight)
+            in_flight.row += rows
+            self._commit(in_flight)
             if rows < block.rows:
-                self._given.appendleft((batch_in_flight, block.slice(rows, block.rows)))
+                self._in_flight.appendleft((in_flight, block.slice(rows, block.rows)))
         self.incomplete = False
 
     def _fetch(self) -> None:
@@ -196,49 +196,47 @@ class LogStream(BlockIterator):
 
     def _enqueue(self, decoded: Decoded) -> None:
         """Queue the rows of a batch, up to a bad one unless it is to be skipped."""
-        partition, begun = self.committed.within
-        begun = begun if partition == decoded.batch.partition else 0  # learnt lines of the first message
-        start = int(np.searchsorted(decoded.lines, begun))
-        batch_in_flight = InFlight(decoded, start, begun, len(decoded.lines), int(decoded.firsts[-1]))
-        bad = next((bad for bad in decoded.bad if bad.line >= begun), None)
+        partition, learnt = self.committed.within
+        learnt = learnt if partition == decoded.batch.partition else 0  # lines of the first message
+        start = int(np.searchsorted(decoded.lines, learnt))
+        in_flight = InFlight(decoded, start, learnt, len(decoded.lines), int(decoded.firsts[-1]))
+        bad = next((bad for bad in decoded.bad if bad.line >= learnt), None)
         if bad is not None and self.options.on_error != "skip":
-            batch_in_flight.rows, batch_in_flight.stop = int(np.searchsorted(decoded.lines, bad.line)), bad.line
+            in_flight.rows, in_flight.stop = int(np.searchsorted(decoded.lines, bad.line)), bad.line
             self._error = bad.error
         if self._until.examples is not None:
             most = start + self._until.examples - self.committed.examples
-            if most < batch_in_flight.rows:
-                batch_in_flight.rows, batch_in_flight.stop, self._error = most, int(decoded.lines[most - 1]) + 1, None
+            if most < in_flight.rows:
+                in_flight.rows, in_flight.stop, self._error = most, int(decoded.lines[most - 1]) + 1, None
         first = 0
         for whole in decoded.blocks:
-            part = whole.slice(max(0, start - first), max(0, min(whole.rows, batch_in_flight.rows - first)))
+            part = whole.slice(max(0, start - first), max(0, min(whole.rows, in_flight.rows - first)))
             first += whole.rows
             for block in self._deriver.all([part] if part.rows else [], whole=False):
                 self.space = meet(self.space, block.space, learning=True)
                 numbers = np.arange(self.examples, self.examples + block.rows)
-                self._ready.append((batch_in_flight, block._replace(space=self.space, numbers=numbers)))
+                self._ready.append((in_flight, block._replace(space=self.space, numbers=numbers)))
                 self.examples += block.rows
         if not self._ready:
-            self._commit(batch_in_flight)
+            self._commit(in_flight)
 
-    def _commit(self, batch_in_flight: InFlight) -> None:
+    def _commit(self, in_flight: InFlight) -> None:
         """Move the position to where a batch was learnt, past the bad lines before that."""
-        position, batch, firsts = self.committed, batch_in_flight.decoded.batch, batch_in_flight.decoded.firsts
-        line = (
-            batch_in_flight.stop
-            if batch_in_flight.row == batch_in_flight.rows
-            else int(batch_in_flight.decoded.lines[batch_in_flight.row - 1]) + 1
-        )
+        position, decoded = self.committed, in_flight.decoded
+        batch, firsts = decoded.batch, decoded.firsts
+        finished = in_flight.row == in_flight.rows
+        line = in_flight.stop if finished else int(decoded.lines[in_flight.row - 1]) + 1
         message = int(np.searchsorted(firsts, line, side="right")) - 1
         position.advance(batch, message)
         within = line - int(firsts[message])
         position.within = (batch.partition, within) if within else ("", 0)
         position.format = self._decoder.format_name
         position.lost = self._lost_before + self.log.lost
-        for bad in batch_in_flight.decoded.bad:
-            if batch_in_flight.line <= bad.line < line:
+        for bad in decoded.bad:
+            if in_flight.line <= bad.line < line:
                 position.skipped += 1
                 self._quarantine.put(batch, bad)
-        batch_in_flight.line = line
+        in_flight.line = line
 
     def _read(self, position: Position) -> Iterator[Decoded | Idle]:
         """Yield decoded batches and idle items; runs in a thread of its own."""

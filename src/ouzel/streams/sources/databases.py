@@ -14,7 +14,7 @@ import pyarrow
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.sources.addresses import OTHER, Query, is_database, query_of
-from ouzel.streams.sources.source import Source
+from ouzel.streams.sources.source import Source, message_of
 
 LIBRARIES = ("adbc_driver_manager", "duckdb", "_duckdb")  # of database errors
 ROWS = 1 << 16  # of a batch
@@ -48,7 +48,7 @@ def connect(query: Query) -> Any:
             raise FileNotFoundError("there is no such file")
         return module.connect(query.place, autocommit=True)
     except Exception as error:
-        raise DataError.at(query.name, f"cannot be reached ({_message(error)}); is the address right?") from None
+        raise DataError.at(query.name, f"cannot be reached ({message_of(error)}); is the address right?") from None
 
 
 def batches_of(query: Query, connection: Any, sql: str) -> Iterator[pyarrow.RecordBatch]:
@@ -70,7 +70,7 @@ def connecting(query: Query) -> Iterator[Any]:
         if query.scheme == "duckdb":
             connection.begin()
     except Exception as error:
-        raise DataError.at(query.name, f"cannot be reached ({_message(error)}); is the address right?") from None
+        raise DataError.at(query.name, f"cannot be reached ({message_of(error)}); is the address right?") from None
     with connection:
         yield connection
 
@@ -83,7 +83,7 @@ def asking(query: Query) -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in LIBRARIES:
             raise
-        raise DataError.at(query.name, f"is refused ({_message(error)})") from None
+        raise DataError.at(query.name, f"is refused ({message_of(error)})") from None
 
 
 def check_table(address: str) -> None:
@@ -139,7 +139,3 @@ def _driver_of(scheme: str) -> ModuleType:
     except ImportError:
         package = module.partition(".")[0].replace("_", "-")
         raise OuzelError(f'{scheme}: is read with {package}: pip install "ouzel[databases]" or {package}') from None
-
-
-def _message(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -48,9 +48,13 @@ def resolve_path(path: str | Path) -> Path:
         found = UPath(str(path))
         found.exists()
     except Exception as error:  # whatever the library of a service raises
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError.at(str(path), f"cannot be reached ({reason[:200]})") from None
+        raise DataError.at(str(path), f"cannot be reached ({message_of(error)[:200]})") from None
     return cast(Path, found)
+
+
+def message_of(error: Exception) -> str:
+    """Return the message of an error on one line, or its type if it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def open_unbuffered(place: Path) -> io.RawIOBase:

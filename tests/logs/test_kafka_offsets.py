@@ -20,7 +20,7 @@ def holding(held, ends, monkeypatch, seed=0):
     pytest.importorskip("confluent_kafka")
     from ouzel.streams.logs import kafka
 
-    monkeypatch.setattr(kafka, "Client", lambda address, say: GivenClient(held, ends, kafka.PARTITION_END, seed))
+    monkeypatch.setattr(kafka, "Client", lambda address, outage: GivenClient(held, ends, kafka.PARTITION_END, seed))
     return kafka.Kafka(address_of("kafka://broker:9092/clicks"), Reading())
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.brokers import RESPONSE_TIMEOUT, Topic
+from ouzel.streams.logs.connection import RESPONSE_TIMEOUT, ConnectedLog
 from ouzel.streams.logs.metadata import Metadata
 from ouzel.streams.logs.opening import ACKNOWLEDGED
 from ouzel.streams.logs.protocol import POLL_INTERVAL, Batch, Idle, Place, Position, gap
@@ -53,11 +53,11 @@ def open_sink(address: Address) -> NatsSink:
     return NatsSink(address)
 
 
-class JetStream(Topic):
+class JetStream(ConnectedLog):
     """One stream, or the messages of one subject in it."""
 
     def __init__(self, address: Address, reading: Reading) -> None:
-        super().__init__(address, reading)
+        super().__init__(address.name, address.path, reading)
         self._address = address
         self._subject = address.options.get("subject")
         self._loop = asyncio.new_event_loop()

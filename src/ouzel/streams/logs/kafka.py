@@ -18,6 +18,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, cast
 
 from ouzel.errors import DataError, OuzelError
+from ouzel.streams.logs.connection import ConnectedLog
 from ouzel.streams.logs.kafka_client import (
     CONNECTION_ERRORS,
     OFFSET_ERRORS,
@@ -27,9 +28,8 @@ from ouzel.streams.logs.kafka_client import (
     silent_logger,
 )
 from ouzel.streams.logs.metadata import Metadata
-from ouzel.streams.logs.offsets import parse_start
 from ouzel.streams.logs.opening import ACKNOWLEDGED
-from ouzel.streams.logs.protocol import MOST_AT_ONCE, POLL_INTERVAL, Batch, Idle, Place, Position, Say, gap
+from ouzel.streams.logs.protocol import MOST_AT_ONCE, POLL_INTERVAL, Batch, Idle, Place, Position, gap
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import Address
 
@@ -106,15 +106,12 @@ def open_sink(address: Address) -> KafkaSink:
     return KafkaSink(address)
 
 
-class Kafka:
+class Kafka(ConnectedLog):
     """Reader of one topic."""
 
     def __init__(self, address: Address, reading: Reading) -> None:
-        self.name, self.topic = address.name, address.path
-        self.reading, self.start = reading, parse_start(reading.begin)
-        self.say: Say = lambda line: None
-        self.lost = 0
-        self._client = Client(address, lambda line: self.say(line))
+        super().__init__(address.name, address.path, reading)
+        self._client = Client(address, self.outage)
         self.numbers = self._client.partitions
         self.partitions = list(map(str, self.numbers))
         self._stripe = STRIPE if reading.labels is None else JOINED_STRIPE
@@ -153,7 +150,7 @@ class Kafka:
                     if ends and not follow:
                         return
                     yield Idle.AT_END if ends else Idle.WAITING
-                    self._client.outage.check(follow)
+                    self.outage.check(follow)
                     self._consume()
                     continue
             for found in self._round(ends or dict.fromkeys(self.numbers, ENDLESS)):
@@ -162,7 +159,7 @@ class Kafka:
                     continue
                 if not follow and found is Idle.AT_END:
                     return
-                self._client.outage.check(follow)
+                self.outage.check(follow)
                 yield found
             ends = {}
 
@@ -210,7 +207,7 @@ class Kafka:
                 else []
             )
         if count or said:
-            self._client.outage.end()
+            self.outage.end()
         self._throttle()
         return count
 

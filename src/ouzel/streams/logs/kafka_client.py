@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.brokers import RESPONSE_TIMEOUT, Outage
-from ouzel.streams.logs.protocol import Say
+from ouzel.streams.logs.connection import RESPONSE_TIMEOUT, Outage
 from ouzel.streams.sources.addresses import Address
 
 try:
@@ -26,10 +25,10 @@ PARTITION_END = KafkaError._PARTITION_EOF
 class Client:
     """Consumer of one topic, without a consumer group."""
 
-    def __init__(self, address: Address, say: Say) -> None:
+    def __init__(self, address: Address, outage: Outage) -> None:
         self.name, self.topic = address.name, address.path
         self.started = False  # whether messages are being read
-        self.outage = Outage(self.name, say)
+        self.outage = outage
         self._settings = settings_of(address)
         self.consumer = Consumer({**consumer_settings(address), "error_cb": self._on_error}, logger=silent_logger())
         self.cluster = ""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
-from ouzel.streams.logs.brokers import Topic
+from ouzel.streams.logs.connection import ConnectedLog
 from ouzel.streams.logs.metadata import Metadata
 from ouzel.streams.logs.protocol import (
     COUNT_MARK,
@@ -58,11 +58,11 @@ def connect(address: Address) -> Any:
     return redis.Redis.from_url(f"{address.scheme}://{login}{server}?{query}", socket_timeout=10.0)
 
 
-class RedisStream(Topic):
+class RedisStream(ConnectedLog):
     """One stream. An entry with one field is the value of that field; any other is an object of its fields."""
 
     def __init__(self, address: Address, reading: Reading) -> None:
-        super().__init__(address, reading)
+        super().__init__(address.name, address.path, reading)
         self._field, self._key = (_encoded(address.options.get(name)) for name in ("field", "key"))
         self._server = connect(address)
         self._server.set_response_callback("XREAD", _unchanged)  # makes no dictionary of each entry's fields

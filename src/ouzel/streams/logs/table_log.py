@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.brokers import Outage
-from ouzel.streams.logs.offsets import parse_start
-from ouzel.streams.logs.protocol import POLL_INTERVAL, Batch, Idle, Place, Position, Say
+from ouzel.streams.logs.connection import ConnectedLog
+from ouzel.streams.logs.protocol import POLL_INTERVAL, Batch, Idle, Place, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import Query
 from ouzel.streams.sources.databases import batches_of, connect
@@ -25,20 +24,15 @@ from ouzel.streams.sources.databases import batches_of, connect
 POLLS = 5  # times POLL_INTERVAL between two queries for new rows
 
 
-class TableLog:
+class TableLog(ConnectedLog):
     """The rows of a query, in the order of its cursor."""
-
-    partitions: Sequence[str] = ("",)
 
     def __init__(self, query: Query, reading: Reading) -> None:
         assert query.cursor is not None
         if reading.timed:
             raise OuzelError(f"{query.name}: rows have no time of their own; say it in the query (WHERE …)")
-        self.query, self.name, self.topic = query, query.name, f"rows by {query.cursor}"
-        self.reading, self.start = reading, parse_start(reading.begin)
-        self.say: Say = lambda line: None
-        self.lost = 0
-        self._outage = Outage(self.name, lambda line: self.say(line))
+        super().__init__(query.name, f"rows by {query.cursor}", reading)
+        self.query = query
         self._column = '"' + query.cursor.replace('"', '""') + '"'
         self._connection: Any = connect(query)
         self._connected_once = False
@@ -76,15 +70,15 @@ class TableLog:
                     yield found
                     last = found.places[-1]
                 self._connected_once = True
-                self._outage.end()
+                self.outage.end()
             except Exception as error:
                 if isinstance(error, RowsError) or not self._connected_once:
                     raise
                 self._connection = None
-                self._outage.begin(str(error))
-                self._outage.check(follow)
+                self.outage.begin(str(error))
+                self.outage.check(follow)
                 yield Idle.WAITING
-                time.sleep(self._outage.pause())
+                time.sleep(self.outage.pause())
                 continue
             yield Idle.AT_END
             if not follow:

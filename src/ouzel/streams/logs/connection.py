@@ -1,4 +1,4 @@
-"""Common parts of the readers of brokers: one log at an address, outages of its connection, timeouts."""
+"""Common parts of logs that are read over a connection: their base class, outages, timeouts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from ouzel.errors import DataError
 from ouzel.streams.logs.offsets import parse_start
 from ouzel.streams.logs.protocol import TIMEOUT, Say
 from ouzel.streams.logs.reading import Reading
-from ouzel.streams.sources.addresses import Address
 
 RESPONSE_TIMEOUT = 10.0  # seconds that a server has to answer
 SHORTEST_WAIT, LONGEST_WAIT = 0.1, 5.0  # seconds between two attempts to connect
@@ -48,13 +47,13 @@ class Outage:
         return wait
 
 
-class Topic:
-    """Base class of logs at an address; one partition unless a class says otherwise."""
+class ConnectedLog:
+    """Base class of logs that are read over a connection; one partition unless a class says otherwise."""
 
     partitions: Sequence[str] = ("",)
 
-    def __init__(self, address: Address, reading: Reading) -> None:
-        self.name, self.topic = address.name, address.path
+    def __init__(self, name: str, topic: str, reading: Reading) -> None:
+        self.name, self.topic = name, topic
         self.reading, self.start = reading, parse_start(reading.begin)
         self.say: Say = lambda line: None
         self.lost = 0

@@ -11,7 +11,7 @@ from ouzel.model.model import Model
 from ouzel.service.folder import Folder
 from ouzel.service.reading import ID
 from ouzel.streams.options import OF_MESSAGES
-from ouzel.training.agreement import check_agreement
+from ouzel.training.resume_options import validate_resume_options
 
 OF_JSON = ("label", "label_positive", "weight", "text", "categorical", "numeric", "dates", "ignore", "keep", "missing")
 AS_IT_IS = {"scale_targets": True, "standardize": False, "forget": None}  # of a model that goes on
@@ -23,7 +23,9 @@ def begin(
     """Have a model in a folder, which may hold one that agrees with what is asked for; what was done, in a line."""
     if folder.begun:
         model, notes = persistence.load_notes(folder.base)
-        check_agreement(str(folder.base), model, notes.get("reading", {}), learner, settings, True, AS_IT_IS, reading)
+        validate_resume_options(
+            str(folder.base), model, notes.get("reading", {}), learner, settings, True, AS_IT_IS, reading
+        )
         return f"{folder.path}: going on"
     notes = {}
     if file is not None:

@@ -11,7 +11,7 @@ from ouzel.service.beginning import AS_IT_IS
 from ouzel.service.folder import Folder
 from ouzel.service.server import Place
 from ouzel.streams.logs.opening import open_log
-from ouzel.training.agreement import check_agreement
+from ouzel.training.resume_options import validate_resume_options
 
 
 def check_all(
@@ -35,7 +35,7 @@ def check_all(
             model, notes = persistence.load_notes(folder.base)
             if folder is folders[0]:
                 stored = notes.get("reading", {})
-                check_agreement(str(folder.base), model, stored, learner, settings, True, AS_IT_IS, reading)
+                validate_resume_options(str(folder.base), model, stored, learner, settings, True, AS_IT_IS, reading)
             owner, examples = folder.open()
             yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
             examples.close()

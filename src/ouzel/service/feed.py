@@ -23,14 +23,14 @@ from ouzel.service.owner import Owner
 from ouzel.service.reading import Refused
 from ouzel.service.submission import Given, Result, Source
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
-from ouzel.streams.logs.metadata import beside_of, check_beside
+from ouzel.streams.logs.metadata import check_metadata, metadata_fields
 from ouzel.streams.logs.opening import open_log
-from ouzel.streams.logs.protocol import Batch, Pause, Position
+from ouzel.streams.logs.protocol import Batch, Idle, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.options import OF_MESSAGES, make_options
 from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, name_of
-from ouzel.training.agreement import ContradictionError
 from ouzel.training.log_records import LogRecords
+from ouzel.training.resume_options import ContradictionError
 
 SHORTEST, LONGEST = 1.0, 30.0  # seconds from a failure to the next attempt
 PATIENCE = 15.0  # seconds that the end of a reading is waited for
@@ -90,10 +90,10 @@ def plans_of(
 def check_messages(plans: Sequence[Plan], reading: dict[str, Any]) -> None:
     """Refuse what is asked beside messages of logs that have nothing there, or of none."""
     asked = make_options({name: reading[name] for name in OF_MESSAGES if name in reading})
-    if any(beside_of(asked)) and not plans:
+    if any(metadata_fields(asked)) and not plans:
         raise OuzelError("--with-key and --with-headers are of a log; name it with --feed URL")
     for plan in plans:
-        check_beside(asked, plan.name, plan.url)
+        check_metadata(asked, plan.name, plan.url)
 
 
 class Feed:
@@ -159,7 +159,7 @@ class Feed:
     def _read(self) -> None:
         """Learn what the log has behind what was learnt of it, and then what comes, until the feed is stopped."""
         options = self.served.owner.reading.options
-        log = open_log(self.plan.url, replace(self.plan.reading, beside=beside_of(options)))
+        log = open_log(self.plan.url, replace(self.plan.reading, metadata=metadata_fields(options)))
         try:
             log.say = self._told
             identity = log.identity()
@@ -172,11 +172,11 @@ class Feed:
                 for batch in found:
                     if self._ending.is_set():
                         return
-                    self.caught_up = batch is Pause.CAUGHT_UP
+                    self.caught_up = batch is Idle.AT_END
                     for part in lines.parts(batch, self.position) if isinstance(batch, Batch) else ():
                         part.position.lost = lost + log.lost
                         self._learn(part, identity)
-                    self.behind = log.behind(self.position)  # here, for a client is asked by one thread at a time
+                    self.behind = log.lag(self.position)  # here, for a client is asked by one thread at a time
         finally:
             log.close()
 
@@ -198,7 +198,7 @@ class Feed:
         """Where the model stands in the log: by its own log, or by the training that it began with."""
         records = LogRecords(advice=ADVICE)
         noted = [*self.served.log.feeds(), *self.served.owner.logs]
-        records.remember(noted, str(self.served.log.path), again=False)
+        records.remember(noted, str(self.served.log.path), relearn=False)
         try:
             return records.recall(identity) or Position()
         except ContradictionError:

@@ -50,7 +50,7 @@ class FeedLines:
                 ended = number == len(messages[place])
                 behind, within = (place + 1, 0) if ended else (place, number)
             position = copy.deepcopy(position)
-            position.pass_over(batch, behind)
+            position.advance(batch, behind)
             position.within = (batch.partition, within) if within else ("", 0)
             position.format = self.format or ""
             yield Part(self._given([line for line, _, _ in some]), position)
@@ -63,13 +63,17 @@ class FeedLines:
             self.format = self._told(batch)
         format = FORMATS.get(self.format or "")
         if format is not None and format.is_columnar:
-            return [self._rows(value, batch.beside[k] if batch.beside else {}) for k, value in enumerate(batch.values)]
+            return [
+                self._rows(value, batch.metadata[k] if batch.metadata else {}) for k, value in enumerate(batch.values)
+            ]
         return lines_of(batch, format)
 
-    def _rows(self, value: bytes | None, beside: Mapping[str, str]) -> list[bytes]:
+    def _rows(self, value: bytes | None, metadata: Mapping[str, str]) -> list[bytes]:
         """The rows of a message; one that cannot be read is a line that is refused."""
         try:
-            return rows_as_json(rows_of_message(value, beside, self.name, self.reading.options.limits)) if value else []
+            return (
+                rows_as_json(rows_of_message(value, metadata, self.name, self.reading.options.limits)) if value else []
+            )
         except DataError:
             return [value or b""]
 

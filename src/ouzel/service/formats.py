@@ -21,7 +21,7 @@ from ouzel.streams.formats.catalogue import FORMATS, Format
 from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
-from ouzel.streams.sources.error_context import one_line
+from ouzel.streams.sources.error_context import wrap_errors
 from ouzel.streams.tables.arrow_types import flat
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str
 
 def rows_of_stream(file: io.BufferedReader, limits: Limits) -> Iterator[pyarrow.RecordBatch]:
     """The rows of a stream of Arrow as sound record batches of at most ROWS, objects parted into columns."""
-    with one_line("the stream"):
+    with wrap_errors("the stream"):
         for table in batches_in(file, "the stream", limits):
             table.validate(full=True)  # a kernel trusts the offsets it is given
             yield from flat(table).combine_chunks().to_batches(max_chunksize=ROWS)

@@ -14,7 +14,7 @@ from ouzel.streams.missing import NA_TOKENS
 from ouzel.streams.options import Options
 from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import chunks_of
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 
 
@@ -28,14 +28,14 @@ def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
 
 
 def _lines(source: Source, format: Format) -> Iterator[bytes]:
-    with reading(source, format.name):
+    with error_context(source, format.name):
         for data, start, stop in chunks_of(source, Options().limits):
             yield from bytes(data[start:stop]).splitlines()
 
 
 def _rows(source: Source, format: Format) -> Iterator[bytes]:
     typed = not format.is_delimited
-    with reading(source, format.name):
+    with error_context(source, format.name):
         for batch in record_batches(source, Options(), format, lambda count: None):
             for row in batch.to_pylist():
                 cells = row.items() if typed else ((name, _value(cell)) for name, cell in row.items())

@@ -16,7 +16,7 @@ from ouzel.streams.convert import written
 from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.formats.catalogue import Format, find
 from ouzel.streams.options import Options, make_options
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 from ouzel.streams.stored_space import described
 
@@ -55,7 +55,7 @@ class BlockCache:
         """The blocks of a source, which are in the cached file once all of them were read."""
 
         def read() -> Iterator[Block]:
-            with reading(source, format.name):  # its errors name the source, and not the cached file
+            with error_context(source, format.name):  # its errors name the source, and not the cached file
                 yield from blocks
 
         return written(read(), path, options)
@@ -66,7 +66,7 @@ class BlockCache:
         from ouzel.streams.tables.schema import ColumnKinds
 
         known = replace(options, inherited=tuple(field.name for field in fields(Options)))
-        with reading(source, ARROW.name):
+        with error_context(source, ARROW.name):
             yield from read_table(source, known, ARROW, lambda count: None, ColumnKinds(known))
 
 

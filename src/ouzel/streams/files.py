@@ -22,8 +22,8 @@ from ouzel.streams.label_values import labels_in, sort_key
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
 from ouzel.streams.sources.chunks import Chunk, chunks_of
-from ouzel.streams.sources.error_context import reading, reason_of
-from ouzel.streams.sources.prefetch import BLOCKS_AHEAD, file_ahead, mapped_ahead
+from ouzel.streams.sources.error_context import error_context, reason_of
+from ouzel.streams.sources.prefetch import BLOCKS_AHEAD, prefetch_file, prefetch_map
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Files:
         for source, format in zip(self.sources, self.formats, strict=True):
             self.begins.append(self.examples)
             before, given = self.examples + self.skipped, 0
-            with reading(source, format.name):
+            with error_context(source, format.name):
                 for block in self._cached_or_parsed(source, format):
                     if block.rows:
                         if not given and len(self.sources) > 1:
@@ -181,7 +181,7 @@ class Files:
         if self._kinds is None:
             self._kinds = ColumnKinds(self.options, self.remarks.append)
         blocks = read_table(source, self.options, format, self._count_skipped, self._kinds, self._emitter)
-        return file_ahead(source, blocks, BLOCKS_AHEAD)
+        return prefetch_file(source, blocks, BLOCKS_AHEAD)
 
     def _count_skipped(self, count: int) -> None:
         with self._counting:  # several threads read
@@ -191,7 +191,7 @@ class Files:
         lines = rows = 0
         parse_chunk = partial(_parse_chunk, parse, self.options)
         chunks = chunks_of(source, self.options.limits)
-        for parsed in mapped_ahead(parse_chunk, chunks, endless=source.size is None):
+        for parsed in prefetch_map(parse_chunk, chunks, endless=source.size is None):
             self.skipped += parsed.skipped
             assert parsed.block.numbers is not None
             yield parsed.block._replace(numbers=parsed.block.numbers + rows)
@@ -208,7 +208,7 @@ def _parse_chunk(parse: Parser, options: Options, chunk: Chunk) -> Parsed:
 def _group_ends(path: str, limits: Limits) -> np.ndarray:
     """Where each group ends, from a file with one size a line."""
     source = Source(path)
-    with reading(source, "query"):
+    with error_context(source, "query"):
         try:
             sizes = np.array([int(line) for line in source.read_all(limits).split()], np.int64)
             if (sizes < 0).any() or sizes.sum(dtype=np.float64) > MOST_EXAMPLES:

@@ -11,7 +11,7 @@ from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.label_values import as_weights, encode_labels
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
-from ouzel.streams.sources.error_context import one_line
+from ouzel.streams.sources.error_context import wrap_errors
 from ouzel.streams.values import word_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def as_table(data: Any) -> pyarrow.Table:
 
     from ouzel.streams.tables.arrow_types import flat
 
-    with one_line("table"):
+    with wrap_errors("table"):
         try:
             table = pyarrow.table(data)
         except (pyarrow.ArrowException, TypeError, ValueError):
@@ -89,7 +89,7 @@ def table_blocks(
     columns = Columns(options, table.schema, label, kinds=ColumnKinds(options, say))
     deriver = Deriver(options)
     start = 0
-    with one_line("table"):
+    with wrap_errors("table"):
         batches = table.to_batches(max_chunksize=rows_at_once(table.num_columns))
         for block in deriver.derive(
             block for batch in batches for block in columns.blocks(batch, lambda _: None, block_rows)

@@ -21,7 +21,7 @@ from ouzel.streams.kernels.row_order import without_zeros
 from ouzel.streams.label_values import Label, as_weights, encode_labels
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, Options, check_in_memory, make_options
-from ouzel.streams.sources.error_context import one_line
+from ouzel.streams.sources.error_context import wrap_errors
 
 
 def to_block(
@@ -98,7 +98,7 @@ def check_sparse(X: Any) -> None:
 def _sound(X: Any) -> Any:
     """A SciPy matrix in compressed sparse rows whose offsets and ids are in order; DataError if they are not."""
     check_sparse(X)
-    with one_line("sparse matrix"):
+    with wrap_errors("sparse matrix"):
         if X.format == "bsr":
             X.check_format(full_check=True)
         X = X.tocsr()

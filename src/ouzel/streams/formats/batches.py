@@ -14,7 +14,7 @@ from ouzel.streams.formats.csv import delimited_batches, lines_above
 from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.label_columns import find_label
 from ouzel.streams.options import Options
-from ouzel.streams.sources.prefetch import file_ahead
+from ouzel.streams.sources.prefetch import prefetch_file
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat, holds_blocks
 from ouzel.streams.tables.columns import Columns
@@ -52,7 +52,7 @@ def read_table(
         if delimited
         else record_batches(source, options, format, skipped)
     )
-    for batch in file_ahead(source, batches, most=1):
+    for batch in prefetch_file(source, batches, most=1):
         if holds_blocks(batch.schema):
             from ouzel.streams.formats.blocks import BlockReader
 

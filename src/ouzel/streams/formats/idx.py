@@ -11,7 +11,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.limits import Limits
 from ouzel.streams.memory import to_block
 from ouzel.streams.options import Options
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 
 IMAGES, LABELS = 0x803, 0x801
@@ -33,7 +33,7 @@ def read_blocks(source: Source, options: Options) -> Iterator[Block]:
     partner = source.name.replace("images-idx3", "labels-idx1")
     if source.path is not None and partner != source.name:
         beside = Source(partner)
-        with reading(beside, "idx"):
+        with error_context(beside, "idx"):
             labels = _array(beside, LABELS, limits)[4:].astype(np.float64)
         if len(labels) != count:
             raise DataError.at(partner, f"has {len(labels)} labels for {count} images")

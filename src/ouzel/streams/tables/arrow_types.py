@@ -13,7 +13,7 @@ import pyarrow.compute as compute
 from ouzel.errors import DataError
 from ouzel.streams.feature_space import CATEGORY, NUMBER
 from ouzel.streams.label_values import text_of
-from ouzel.streams.sources.error_context import is_of_library, reason_of
+from ouzel.streams.sources.error_context import is_library_error, reason_of
 from ouzel.streams.values import plain_value, word_of
 
 types = pyarrow.types
@@ -232,7 +232,7 @@ def column_errors(batch: pyarrow.RecordBatch, column: str, name: str, role: str 
     try:
         yield
     except Exception as error:
-        if not is_of_library(error) or isinstance(error, MemoryError):
+        if not is_library_error(error) or isinstance(error, MemoryError):
             raise
         kind = batch.schema.field(column).type
         found = f"holds {kind}, which does not read as numbers or text ({reason_of(error)})"

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from ouzel.streams.read import read
-from ouzel.streams.sources.prefetch import made_ahead, mapped_ahead
+from ouzel.streams.sources.prefetch import prefetch, prefetch_map
 
 
 def failing_after(count):
@@ -20,13 +20,13 @@ def test_items_come_in_order_and_an_error_in_its_place():
     found = []
 
     with pytest.raises(ValueError, match="broken"):
-        found.extend(made_ahead(failing_after(20), most=1))
+        found.extend(prefetch(failing_after(20), most=1))
 
     assert found == list(range(20))
 
 
 def test_results_come_in_order():
-    assert list(mapped_ahead(lambda number: number * number, iter(range(50)), endless=True)) == [
+    assert list(prefetch_map(lambda number: number * number, iter(range(50)), endless=True)) == [
         number * number for number in range(50)
     ]
 
@@ -39,7 +39,7 @@ def test_no_more_is_made_than_may_wait():
             made.append(number)
             yield number
 
-    ahead = made_ahead(items(), most=2)
+    ahead = prefetch(items(), most=2)
     assert next(ahead) == 0
     ahead.close()
 
@@ -56,7 +56,7 @@ def test_what_makes_the_items_is_closed_with_them():
         finally:
             closed.append(threading.current_thread().name)
 
-    ahead = made_ahead(items())
+    ahead = prefetch(items())
     next(ahead)
     ahead.close()
 
@@ -94,15 +94,15 @@ def test_a_stream_that_is_forgotten_is_closed_at_once(tmp_path):
 def test_a_program_may_end_while_one_thread_waits_for_another():
     program = """
 import time
-from ouzel.streams.sources.prefetch import made_ahead
+from ouzel.streams.sources.prefetch import prefetch
 
 def slow():
     while True:
         time.sleep(0.01)
         yield 1
 
-inner = made_ahead(slow())
-outer = made_ahead((item for item in inner), most=1 << 20)
+inner = prefetch(slow())
+outer = prefetch((item for item in inner), most=1 << 20)
 next(outer)
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=60)

@@ -1,4 +1,4 @@
-"""Whether the options of a training agree with the model that is to go on."""
+"""Validation of the options of a training against the model that it resumes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ouzel.model.settings import resolve_settings
 
 
 class ContradictionError(OuzelError):
-    """What is asked for, or what a source holds, contradicts what a model has learnt."""
+    """An option, or the content of a source, contradicts what a model has learnt."""
 
 
-def check_agreement(
+def validate_resume_options(
     path: str,
     model: Model,
     stored: dict[str, Any],
@@ -25,7 +25,7 @@ def check_agreement(
     prepared: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
-    """Refuse a flag that contradicts what the model was learnt with."""
+    """Refuse options that contradict those the model was trained with."""
     if learner is not None and learner != model.learner.name:
         raise contradiction(path, "learner", learner, model.learner.name)
     if not intercept and model.intercept:
@@ -43,16 +43,16 @@ def check_agreement(
         if (type(wanted), wanted) != (type(stored_value), stored_value):  # terms without parameters are equal tuples
             known = in_words(model.settings)
             raise contradiction(path, name, value, known.get(name))
-    noted = {**stored, "bits": model.bits, "seed": model.seed}
+    stored_options = {**stored, "bits": model.bits, "seed": model.seed}
     for name, value in reading.items():
-        before = noted.get(name)
+        before = stored_options.get(name)
         before = tuple(before) if isinstance(before, list) else before
         if name not in ("on_error", "query", "limits") and value != before:
             raise contradiction(path, name, value, before)
 
 
 def contradiction(path: str, name: str, given: object, stored: object) -> ContradictionError:
-    """What to say of an option that contradicts the model that training resumes."""
+    """Return the error of an option that contradicts the resumed model."""
     trained = f"without {flag_of(name)}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
     return ContradictionError(
         f"{_option(name, given)} contradicts {path}, which was trained {trained}; leave the option out to continue "
@@ -61,7 +61,7 @@ def contradiction(path: str, name: str, given: object, stored: object) -> Contra
 
 
 def _option(name: str, value: object) -> str:
-    """An option as it is written on the command line.
+    """Return an option as it is written on the command line.
 
     >>> _option("forget", 100.0), _option("ignore", ("id", "day")), _option("raw_targets", True)
     ('--half-life 100', '--ignore id,day', '--raw-targets')

@@ -13,7 +13,7 @@ import pytest
 import ouzel
 from ouzel.errors import DataError
 from ouzel.streams.files import Files
-from ouzel.streams.sources.error_context import one_line, reading
+from ouzel.streams.sources.error_context import error_context, wrap_errors
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.cells import words_of
 
@@ -232,7 +232,7 @@ def test_what_a_library_raises_is_one_line(tmp_path, error):
     path = tmp_path / "t.arrow"
     path.write_bytes(b"")
 
-    for place in (reading(Source(path), "arrow"), one_line("table")):
+    for place in (error_context(Source(path), "arrow"), wrap_errors("table")):
         with pytest.raises(DataError) as caught, place:
             raise error
         assert "\n" not in str(caught.value)
@@ -244,7 +244,7 @@ def test_mistakes_of_our_own_are_not_hidden(tmp_path, error):
     path = tmp_path / "t.arrow"
     path.write_bytes(b"")
 
-    with pytest.raises(type(error)), reading(Source(path), "arrow"):
+    with pytest.raises(type(error)), error_context(Source(path), "arrow"):
         raise error
 
 

@@ -11,7 +11,7 @@ import pytest
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.logs.decode import Decoder
-from ouzel.streams.logs.metadata import check_beside
+from ouzel.streams.logs.metadata import check_metadata
 from ouzel.streams.logs.protocol import Batch, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
@@ -24,14 +24,14 @@ from tests.logs.servers import kafka_broker, make_topic, messages, running
 class KeyedLog(MemoryLog):
     """A log in memory whose messages have keys and headers."""
 
-    def __init__(self, values, beside, at_once=3):
+    def __init__(self, values, metadata, at_once=3):
         super().__init__(values, at_once)
-        self.beside = beside
+        self.metadata = metadata
 
     def read(self, position, follow):
         for found in super().read(position, follow):
             if isinstance(found, Batch):
-                found = found._replace(beside=[self.beside[place] for place in found.places])
+                found = found._replace(metadata=[self.metadata[place] for place in found.places])
             yield found
 
 
@@ -86,9 +86,9 @@ def test_keys_are_features_of_arrow_messages_like_those_of_json():
     rows = [{"label": 1, "a": 2.0, "city": "Rome"}, {"label": 0, "a": 3.0, "city": "Oslo"}]
     as_json = [json.dumps(row).encode() for row in rows]
     as_arrow = [arrow({name: [row[name]] for name in row}) for row in rows]
-    beside = [{"key": "1"}, {"key": "x"}]
+    metadata = [{"key": "1"}, {"key": "x"}]
 
-    found = [examples(stream_of(KeyedLog(values, beside))) for values in (as_json, as_arrow)]
+    found = [examples(stream_of(KeyedLog(values, metadata))) for values in (as_json, as_arrow)]
 
     assert (
         found[0] == found[1] == [{"a": 2.0, "city=Rome": 1.0, "key=1": 1.0}, {"a": 3.0, "city=Oslo": 1.0, "key=x": 1.0}]
@@ -111,14 +111,14 @@ def test_arrow_messages_are_told_by_their_first_bytes_and_go_on_from_any_row():
             found = values_of(stream)
         assert found == values
         assert stream.skipped == 3
-        assert stream.learnt_to.format == "arrow"
+        assert stream.committed.format == "arrow"
         for rows in range(1, 7):
             with stream_of(MemoryLog(messages, at_once), on_error="skip") as stream:
                 given = 0
                 while given < rows:
                     given += next(stream).rows
                 stream.learnt(rows)
-            position = Position.from_json(json.loads(json.dumps(stream.learnt_to.to_json())))
+            position = Position.from_json(json.loads(json.dumps(stream.committed.to_json())))
             with stream_of(MemoryLog(messages, at_once), on_error="skip", position=position) as rest:
                 found = values_of(rest)
             assert found == values[rows:]
@@ -140,7 +140,7 @@ def test_a_bad_arrow_message_is_told_by_its_offset(message, said):
     with pytest.raises(DataError, match=f"^memory://log: {said}"), stream:
         list(stream)
 
-    assert stream.learnt_to.last == {"": 0}
+    assert stream.committed.last == {"": 0}
 
 
 @pytest.mark.parametrize("values", [[b"1 3:2"], [b"1 | a:2"]])
@@ -161,10 +161,10 @@ def test_what_has_no_keys_or_headers_says_so(url, option):
     with pytest.raises(
         OuzelError, match=f"^here: has no (keys|headers) of messages.*leave out {option}=True"
     ) as refused:
-        check_beside(Options(**{option: True}), "here", url)
+        check_metadata(Options(**{option: True}), "here", url)
 
     assert refused.value.on_command_line.endswith("leave out --" + option.replace("_", "-"))
-    check_beside(Options(**{option: True}, inherited=(option,)), "here", url)
+    check_metadata(Options(**{option: True}, inherited=(option,)), "here", url)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -55,7 +55,7 @@ def application(service: Service, tokens: Tokens | None = None, log: FilteringBo
         assert isinstance(error, HTTPException)
         return problem_response(ProblemError(error.status_code, error.detail, dict(error.headers or {})))
 
-    error_handlers: dict[Any, Any] = {
+    error_handlers: dict[type[Exception], Failed] = {
         ProblemError: answer_problem,
         OuzelError: answer_problem,
         HTTPException: not_found,

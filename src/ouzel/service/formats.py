@@ -10,7 +10,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes | 
             block.values[starts[row] : starts[row + 1]].tolist(),
             strict=True,
         )
-        found: dict[str, Any] = {names.get(feature, str(feature)): value for feature, value in features}
+        found: dict[str, object] = {names.get(feature, str(feature)): value for feature, value in features}
         if label in found or (weight is not None and weight in found):
             yield Refused(f"found a feature that is called as the label or the weight is; expected none of {label!r}")
             continue

@@ -32,7 +32,7 @@ class Predictor:
         self.limits = limits
         self.metrics = metrics or Metrics()
         self._predicted = self.metrics.predicted.labels(name)
-        self.quarantine: deque[dict[str, Any]] = deque(maxlen=limits.quarantine)
+        self.quarantine: deque[dict[str, object]] = deque(maxlen=limits.quarantine)
         self.begun = time.time()
         self.ending = False
         self.feeds: list[Feed] = []

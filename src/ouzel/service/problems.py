@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -22,7 +21,7 @@ TYPE = "application/problem+json"
 class ProblemError(Exception):
     """An error that becomes the response to a request: a status and a sentence."""
 
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> None:
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, **more: object) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers, self.more = status, detail, headers or {}, more
 
@@ -32,12 +31,10 @@ def json_response(value: object, status: int = 200, headers: dict[str, str] | No
     return Response(msgspec.json.encode(value), status, headers, "application/json")
 
 
-def refused(result: Refused, **more: Any) -> ProblemError:
+def refused(result: Refused, **more: object) -> ProblemError:
     """Return the problem of a refused line: 422, with the sentence of the readers and its place."""
-    place: dict[str, Any] = {
-        name: value for name, value in (("field", result.field), ("column", result.column)) if value is not None
-    }
-    return ProblemError(422, result.error, **place, **more)
+    place = {name: value for name, value in (("field", result.field), ("column", result.column)) if value is not None}
+    return ProblemError(422, result.error, None, **place, **more)
 
 
 def as_problem(error: Exception) -> ProblemError:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.service.answers import Answer
@@ -118,7 +117,7 @@ class Served(Predictor):
         while not self.writer.has_room:
             await asyncio.sleep(POLL_INTERVAL)
 
-    async def label(self, id: str, label: Any) -> Result:
+    async def label(self, id: str, label: object) -> Result:
         """Learn a predicted example, now that its label is known."""
         entry = self.pending_labels.find(id)
         if entry is not None:
@@ -126,7 +125,7 @@ class Served(Predictor):
             return (await self.writer.submit([Submitted(line, id, waited=True)]))[0]
         return await self.background.run(0, partial(self._labelled_before, id, label))
 
-    def _labelled_before(self, id: str, label: Any) -> Result:
+    def _labelled_before(self, id: str, label: object) -> Result:
         """Return the result of a label for an example that is learnt already: only the same label is accepted again."""
         found = self.log.entry(id)
         if found is None:

@@ -134,7 +134,7 @@ class Writer:
                 self.failure = None
         except OuzelError as error:
             self.failure, found = str(error), StoppedError(str(error))
-        except Exception as error:  # a bug: the log stays as it is, and nothing more is written to it
+        except Exception as error:  # a bug: the log stays unchanged, and nothing more is written to it
             self._broken = True
             self.failure = f"learning failed ({error!r}); the log has every acknowledged example: start it again"
             found = StoppedError(self.failure)

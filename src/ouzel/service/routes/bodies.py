@@ -52,7 +52,7 @@ def objects_of(body: bytes) -> list[bytes]:
         raise ProblemError(422, f"the body is not a JSON array ({error})") from None
 
 
-def json_of(body: bytes) -> Any:
+def json_of(body: bytes) -> object:
     """Return the JSON value of a body."""
     try:
         return msgspec.json.decode(body)

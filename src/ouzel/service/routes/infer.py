@@ -7,7 +7,6 @@ to d - 1, which have no names.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -36,7 +35,7 @@ def _infer(served: Served, body: bytes, now: bool) -> Response:
     content = json_of(body)
     if not isinstance(content, dict) or not isinstance(content.get("inputs"), list) or not content["inputs"]:
         raise ProblemError(422, 'expected {"inputs": [{"name": …, "shape": […], "datatype": …, "data": […]}]}')
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[object]] = {}
     for tensor in content["inputs"]:
         columns |= _columns(tensor)
     counts = {len(column) for column in columns.values()}
@@ -59,7 +58,7 @@ async def metadata(request: Request, served: Served) -> Response:
     return json_response({"name": served.name, "versions": [], "platform": "ouzel", "inputs": [], "outputs": outputs})
 
 
-def _columns(tensor: object) -> dict[str, list[Any]]:
+def _columns(tensor: object) -> dict[str, list[object]]:
     """Return the features of a tensor, by name."""
     wrong = ProblemError(422, "expected an input with a name, a shape, a datatype and as much data", field="inputs")
     if not isinstance(tensor, dict):
@@ -80,14 +79,14 @@ def _columns(tensor: object) -> dict[str, list[Any]]:
     return {str(place): flat[place::width] for place in range(width)}
 
 
-def _outputs(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _outputs(results: list[dict[str, object]]) -> list[dict[str, object]]:
     """Return the tensors of predictions, and of probabilities if there are any."""
     predictions = [result["prediction"] for result in results]
     numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in predictions)
     if not numbers:
         predictions = ["" if value is None else str(value) for value in predictions]
     kind = "FP64" if numbers else "BYTES"
-    outputs: list[dict[str, Any]] = [
+    outputs: list[dict[str, object]] = [
         {"name": "prediction", "datatype": kind, "shape": [len(predictions)], "data": predictions}
     ]
     shares = [result.get("probabilities") for result in results]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -61,7 +61,7 @@ class LearnedLines(Response):
         del self.headers["content-length"]
         self.request, self.served, self.key, self.format = request, served, key, format
         self.counts: Counter[str] = Counter()
-        self.refusals: list[dict[str, Any]] = []
+        self.refusals: list[dict[str, object]] = []
         self.lines = 0  # so far
         self.under_way: deque[Batch] = deque()
 

@@ -1,4 +1,4 @@
-"""From dictionaries of features to the slots and values that a model takes, one example at a time."""
+"""Conversion of dictionaries of features to the slots and values of a model, one example at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_BY_VALUE = -1  # the slot of what is not a number of a feature of its own: a
 
 
 class Slots(dict[Any, int]):
-    """Slot of each feature met in single examples, found once; -1 of one that a model of an array's columns has not."""
+    """Cache of the slot of each feature seen in single examples; -1 for one that is not a column of the model."""
 
     def __init__(self, model: Model, options: Options) -> None:
         super().__init__()
@@ -80,18 +80,18 @@ class Slots(dict[Any, int]):
 
     @property
     def derived(self) -> Derived:
-        """What is to be made of the features of examples."""
+        """The derived features to make of those of examples."""
         return self.model.space.derived if self.model.space.known else self.options.derived
 
     def _row_with_derived(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of an example, with what is made of its features."""
+        """Return slots and values of an example, with its derived features."""
         model = self.model
         made, members = plain_members(x, model.space, self.options)
         slots, values = self.row(made, plain=True)
         edges = model.space.edges
         if self._deriver is None or (edges and self._deriver.edges != edges):
-            asked = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
-            self._deriver = Deriver(replace(self.options, space=NOTHING_KNOWN._replace(edges=edges), **asked))
+            given = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
+            self._deriver = Deriver(replace(self.options, space=NOTHING_KNOWN._replace(edges=edges), **given))
         own = len(self.constant)
         block = Block(
             np.array([0, len(slots) - own], np.uint64),
@@ -131,13 +131,13 @@ class Slots(dict[Any, int]):
         if isinstance(name, str) and not isinstance(own_id(name), int):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
-        met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
-        if met and kind in (None, NUMBER) and not by_value:
+        is_known = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
+        if is_known and kind in (None, NUMBER) and not by_value:
             self[name] = feature + 1
         return feature + 1
 
     def _kind(self, name: Any) -> str | None:
-        """What a feature of the name holds, as the model knows, or else as is said; none if it is to be left out."""
+        """Return the kind of a feature, by the model or else by the options; LEFT_OUT if it is not wanted."""
         if not self.options.choosy or not isinstance(name, str):
             return self.model.space.kinds.get(name)
         if not self.plain and not self.options.wants(name):
@@ -145,7 +145,7 @@ class Slots(dict[Any, int]):
         return self.model.space.kinds.get(name) or self.options.kind_of(name)
 
     def _given(self, name: Any, feature: int | None) -> FeatureSpace:
-        """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
+        """Return the feature space of a feature given alone; a known column, or a word of it, adds nothing."""
         space = self.model.space
         if feature is not None and (space.width is not None or isinstance(own_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
@@ -158,7 +158,7 @@ class Slots(dict[Any, int]):
         return FeatureSpace(named=True, loose=loose, indicator=self.options.indicator)
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
-        """Features by name and number of what also has words, missing values or columns that are not known."""
+        """Return the plain features of an example with words, missing values or unknown columns."""
         space = self.model.space
         if self.learning and self.options.choosy and not space.closed and space.width is None:
             said = {name: kind for name, kind in kinds_said(x, self.options).items() if name not in space.kinds}
@@ -182,7 +182,7 @@ def _is_number(value: Any) -> bool:
 
 
 def as_dictionary(x: Any) -> dict[Any, Any]:
-    """What is like a dictionary as one: a row of a pandas frame, say."""
+    """Return a mapping, such as a row of a pandas frame, as a dictionary."""
     if not hasattr(x, "keys"):
         raise DataError(f"an example is a dictionary of features; got {x!r}")
     return dict(x)
@@ -190,5 +190,5 @@ def as_dictionary(x: Any) -> dict[Any, Any]:
 
 @lru_cache(1 << 12)
 def pack_for(count: int) -> Callable[..., None]:
-    """What writes so many slots (uint32), and then as many values (float32), to a buffer."""
+    """Return a function that writes `count` slots (uint32), then as many values (float32), to a buffer."""
     return struct.Struct(f"{count}I{count}f").pack_into

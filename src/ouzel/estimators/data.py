@@ -61,7 +61,7 @@ class FromData:
         return np.array([*space.kinds], object)
 
     def _known_space(self) -> FeatureSpace:
-        """Return the feature space of the model; raise AttributeError, as scikit-learn expects, before it has learnt."""
+        """Return the feature space of the model; raise AttributeError, as scikit-learn expects, if it is not fitted."""
         if not hasattr(self, "model_"):
             raise AttributeError("nothing was learnt yet")
         return self.model_.space

@@ -45,9 +45,8 @@ def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str
     parse = format.module.parser(plain, Telling(options.bits)).parse
     while len(found) < len(lines):
         rest = [line.replace(b"\r", b"") for line in lines[len(found) :]]
-        data = np.frombuffer(
-            bytearray(b"\n").join([*rest, b""]), np.uint8
-        )  # writable like the data of files, so that no kernel is compiled anew
+        # writable, like the data of files, so that no kernel is compiled anew
+        data = np.frombuffer(bytearray(b"\n").join([*rest, b""]), np.uint8)
         parsed = parse(data, 0, len(data), plain)
         if parsed.block.rows:
             found += _lines_of(parsed.block, label, options.weight)

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 WHOLE = "ouzel.whole"  # in the scope of a request whose body arrived whole before it was read
-WAITING, PATIENCE = (
-    "ouzel.waiting",
-    "ouzel.patience",
-)  # in its scope too: the timeout of the next part, and seconds for later ones
+WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # in its scope: timeout of the next part, seconds for later ones
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 PORTS = {"http": "80", "https": "443"}  # defaults
 SECURITY = [

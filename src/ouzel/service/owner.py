@@ -63,10 +63,8 @@ class Owner:
         self.run = Run(self.model)
         self.drift = PageHinkley()
         self.lock = threading.RLock()
-        self._validated: tuple[Sequence[Example | Row], Block | None] = (
-            [],
-            None,
-        )  # by `refusal`, and their block
+        # the examples that `refusal` checked last, and their block
+        self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
 
     @property
     def file(self) -> str:

@@ -161,9 +161,8 @@ class LearnedLines(Response):
         file = file_of(self.request, self.served.limits)
         rows = rows_of_stream(file, self.served.owner.reading.options.limits)
         while (batch := await asyncio.to_thread(next, rows, None)) is not None:
-            most = max(
-                1, batch.num_rows * MOST_ROW // max(1, batch.nbytes)
-            )  # few wide rows, because predictions wait for them
+            # few rows if they are wide, because predictions wait for them
+            most = max(1, batch.num_rows * MOST_ROW // max(1, batch.nbytes))
             for start in range(0, batch.num_rows, most):
                 yield batch.slice(start, most)
 

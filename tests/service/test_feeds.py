@@ -14,11 +14,11 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.service import feed as feeds
-from ouzel.service.beginning import begin
 from ouzel.service.example_log import Log
 from ouzel.service.feed import Plan, check_messages, plans_of
 from ouzel.service.feed_lines import FeedLines
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from ouzel.service.served import Served
 from ouzel.service.server import Place
 from ouzel.streams.logs.metadata import metadata_fields
@@ -52,7 +52,9 @@ def follow(start, monkeypatch):
 
     def followed(log, plan=PLAN, **options):
         monkeypatch.setattr(feeds, "open_log", lambda url, reading: log)
-        monkeypatch.setattr(Served, "start", lambda self: (self.fed_by([plan] * (self.name == "model")), begun(self)))
+        monkeypatch.setattr(
+            Served, "start", lambda self: (self.set_feeds([plan] * (self.name == "model")), begun(self))
+        )
         return start(**options)
 
     return followed

@@ -1,4 +1,4 @@
-"""Answering: predictions of one example or many."""
+"""Endpoints that predict: one example or many, and explanations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ouzel.service.aside import SMALL, NotNowError
+from ouzel.service.batching import SMALL, WouldBlockError
 from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response, refused
@@ -44,7 +44,7 @@ async def predict(request: Request, served: Served) -> Response:
     if len(body) > SMALL:
         (result,) = await served.answer(len(body), partial(predict_all, served, [body]))
     else:
-        result = await served.asked_of.ask(body)
+        result = await served.batcher.submit(body)
     if isinstance(result, Refused):
         raise refused(result)
     return json_response(result)
@@ -54,14 +54,14 @@ async def explain(request: Request, served: Served) -> Response:
     """One object: what each of its features adds to the margin of each class."""
     check_json(request)
     body = await body_of(request, served.limits)
-    return await served.aside.run(len(body), partial(_explain, served, body))
+    return await served.background.run(len(body), partial(_explain, served, body))
 
 
 def predict_all(served: Served, texts: list[bytes], now: bool) -> list[Result]:
-    """Predictions of lines, as many at a time as are one block; NotNowError if they are many and it is to be now."""
+    """Predict lines, a block at a time; with `now`, raise WouldBlockError if they are many."""
     check_count(served, len(texts))
     if now and len(texts) > FEW:
-        raise NotNowError
+        raise WouldBlockError
     results: list[Result] = []
     for start in range(0, len(texts), ROWS):
         results += served.predict(texts[start : start + ROWS], now)
@@ -69,14 +69,14 @@ def predict_all(served: Served, texts: list[bytes], now: bool) -> list[Result]:
 
 
 def check_count(served: Served, count: int) -> None:
-    """Refuse more examples than one request may have: few bytes each would make many times as many of answers."""
+    """Refuse too many examples in one request: answers can take many times the bytes of short examples."""
     most = served.limits.examples
     if count > most:
         raise ProblemError(413, f"found {count:,} examples; expected at most {most:,} in a request: send several")
 
 
 def _predict_lines(served: Served, body: bytes, now: bool) -> Response:
-    check_count(served, body.count(b"\n"))  # before they are taken apart
+    check_count(served, body.count(b"\n"))  # before they are split
     results = predict_all(served, [line for line in body.split(b"\n") if line.strip()], now)
     return Response(b"".join(msgspec.json.encode(plain(result)) + b"\n" for result in results), media_type=LINES)
 
@@ -86,7 +86,7 @@ def _predict_array(served: Served, body: bytes, now: bool) -> Response:
 
 
 def _explain(served: Served, body: bytes) -> Response:
-    line = served.asked(body)
+    line = served.parse(body)
     if isinstance(line, Refused):
         raise refused(line)
     (answer,) = served.predict([line.text])

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from ouzel.cli.app import run
 from ouzel.model.model import Model
+from ouzel.service.arrow_batches import MARK, packed, rows_as_json
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.packed_rows import MARK, packed, rows_as_json
 from ouzel.service.reading import Reading
 from ouzel.streams.formats.catalogue import find
 from tests.service.test_reading import content
@@ -65,7 +65,7 @@ def test_a_batch_is_the_block_that_its_rows_are_as_lines(batch):
     lines = rows_as_json(batch)
     expected = reading.whole(b"".join(line + b"\n" for line in lines), len(lines))
 
-    assert reading.numbers.able(batch.schema)
+    assert reading.numbers.supports(batch.schema)
     if found is not None and found.nonzeros:
         assert content(found) == content(expected)
         np.testing.assert_array_equal(found.labels, expected.labels)
@@ -90,7 +90,7 @@ def test_a_batch_is_the_block_that_its_rows_are_as_lines(batch):
 def test_what_lines_would_say_otherwise_is_left_to_them(columns, reading):
     reading = Reading(Model("ogd"), {"label": "label", "ignore": ["_id"], "sample": 0, **reading})
 
-    assert not reading.numbers.able(pyarrow.record_batch(columns).schema)
+    assert not reading.numbers.supports(pyarrow.record_batch(columns).schema)
 
 
 @pytest.mark.parametrize("label", [None, float("inf"), float("nan")])

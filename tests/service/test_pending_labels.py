@@ -6,9 +6,9 @@ import threading
 import time
 from contextlib import closing
 
-from ouzel.service.example_log import EACH, Log
+from ouzel.service.example_log import ROW_OVERHEAD, Log
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.unlabelled import Unlabelled
+from ouzel.service.pending_labels import PendingLabels
 
 FEW = ServiceLimits(unlabelled_bytes=50_000)
 JSON = {"Content-Type": "application/json"}
@@ -67,9 +67,9 @@ def test_an_example_larger_than_the_bound_does_not_wait(start):
 
 
 def test_the_disk_has_what_memory_has_whatever_is_added_labelled_and_dropped(tmp_path):
-    rng, limits = random.Random(0), ServiceLimits(unlabelled=6, unlabelled_bytes=6 * EACH + 400)
+    rng, limits = random.Random(0), ServiceLimits(unlabelled=6, unlabelled_bytes=6 * ROW_OVERHEAD + 400)
     log = Log(tmp_path / "log.sqlite")
-    unlabelled = Unlabelled(limits)
+    unlabelled = PendingLabels(limits)
     for _ in range(300):
         id = f"u{rng.randrange(12)}"
         step = rng.random()

@@ -1,13 +1,14 @@
-"""Looking at a model: what it is, its snapshots, its log, what was refused."""
+"""Endpoints to inspect a model: settings, figures, snapshots, log, refused lines, and a stream of events."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
@@ -76,7 +77,7 @@ def _lines(served: Served, after: int) -> Iterator[bytes]:
 
 
 def _file(request: Request, path: Path) -> Response:
-    """A snapshot as it lies on disk; its name and size say which it is, and so does its beginning, a digest within."""
+    """Return a snapshot file as a response. Its tag covers its name, its size and its start, which holds a digest."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -87,3 +88,31 @@ def _file(request: Request, path: Path) -> Response:
     if tag in (part.strip() for part in request.headers.get("if-none-match", "").split(",")):
         return Response(None, 304, {"ETag": tag})
     return FileResponse(path, headers={"ETag": tag}, media_type=MODEL_FILE, filename=f"{path.parent.name}.ouzel")
+
+
+EVENT_INTERVAL = 1.0  # seconds
+
+
+async def events(request: Request, served: Served) -> Response:
+    """Events until the client goes, or the service ends."""
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(served), media_type="text/event-stream", headers=headers)
+
+
+async def _events(served: Served) -> AsyncIterator[bytes]:
+    reported = len(served.owner.drift.events)
+    snapshot = ""
+    while not served.ending:
+        for event in list(served.owner.drift.events)[reported:]:
+            yield _event("drift", event._asdict())
+        reported = len(served.owner.drift.events)
+        found = served.last_snapshot()
+        if found is not None and found.name != snapshot:
+            snapshot = found.name
+            yield _event("snapshot", {"snapshot": snapshot})
+        yield _event("figures", served.now())
+        await asyncio.sleep(EVENT_INTERVAL)
+
+
+def _event(name: str, data: object) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(data) + b"\n\n"

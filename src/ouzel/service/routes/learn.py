@@ -1,4 +1,4 @@
-"""Learning: one example, a stream of them, and the label of one that was predicted before."""
+"""Endpoints that learn: one example, a stream of them, or the label of a predicted example."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ouzel.service.routes.bodies import (
 )
 from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
 from ouzel.service.served import Served
-from ouzel.service.submission import Given, KeyOf
+from ouzel.service.submission import KeyOf, Submitted
 from ouzel.streams.formats.catalogue import by_media_type
 
 
@@ -39,9 +39,9 @@ async def learn(request: Request, served: Served) -> Response:
         objects = await served.answer(len(body), lambda now: objects_of(body))
         if len(objects) > AT_ONCE:
             raise ProblemError(413, f"expected at most {AT_ONCE} examples in an array; send more as lines, {LINES}")
-        given = [Given(text, numbered(key, number)) for number, text in enumerate(objects, 1)]
+        given = [Submitted(text, numbered(key, number)) for number, text in enumerate(objects, 1)]
         return json_response([plain(result) for result in await served.learn(given)] if given else [])
-    (result,) = await served.learn([Given(body, key, key_of=KeyOf.EXAMPLE)])
+    (result,) = await served.learn([Submitted(body, key, key_of=KeyOf.EXAMPLE)])
     if isinstance(result, Refused):
         raise refused(result)
     return json_response(result)
@@ -51,20 +51,20 @@ async def label(request: Request, served: Served) -> Response:
     """The label of an example that was predicted with an id: it is learnt now."""
     check_json(request)
     body = await body_of(request, served.limits)
-    asked = await served.answer(len(body), lambda now: json_of(body))
-    if not isinstance(asked, dict) or set(asked) != {"id", "label"}:
+    content = await served.answer(len(body), lambda now: json_of(body))
+    if not isinstance(content, dict) or set(content) != {"id", "label"}:
         raise ProblemError(422, 'expected {"id": …, "label": …}: the id it was predicted with, and its label')
-    id = asked["id"]
+    id = content["id"]
     if isinstance(id, bool) or not isinstance(id, (str, int)) or not 0 < len(str(id)) <= MOST_KEY:
         raise ProblemError(422, f"expected an id of 1 to {MOST_KEY} characters", field="id")
-    result = await served.label(str(id), asked["label"])
+    result = await served.label(str(id), content["label"])
     if isinstance(result, Refused):
         raise refused(result)
     return json_response(result)
 
 
 def _key(request: Request) -> str | None:
-    """The key of a request, by which it is learnt once however often it comes."""
+    """Return the key of a request, by which it is learnt once, however often it is sent."""
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= MOST_KEY:
         raise ProblemError(422, f"Idempotency-Key: expected 1 to {MOST_KEY} characters")

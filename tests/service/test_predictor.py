@@ -14,10 +14,10 @@ import pytest
 
 import ouzel
 from ouzel.model.model import Model
+from ouzel.service.arrow_batches import rows_as_json
+from ouzel.service.batching import Batcher
 from ouzel.service.formats import rows_of_stream
-from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
-from ouzel.service.together import Together
 from ouzel.streams.formats.catalogue import find
 
 
@@ -267,7 +267,7 @@ def test_what_is_asked_in_one_moment_is_predicted_together_and_answered_as_if_al
     texts[7], texts[9], texts[11] = b"nothing", b'{\n "x": 1\n}', b'{"x": 1e99}'
 
     async def ask():
-        return await asyncio.gather(*(served.asked_of.ask(text) for text in texts))
+        return await asyncio.gather(*(served.batcher.submit(text) for text in texts))
 
     together = asyncio.run(ask())
     assert together == [served.predict([text])[0] for text in texts]
@@ -275,9 +275,9 @@ def test_what_is_asked_in_one_moment_is_predicted_together_and_answered_as_if_al
 
 
 def test_a_mistake_in_answering_is_told_to_all_who_asked():
-    asked_of = Together(lambda texts: [1 / 0])
+    batcher = Batcher(lambda texts: [1 / 0])
 
     async def ask():
-        return await asyncio.gather(asked_of.ask(b"{}"), asked_of.ask(b"{}"), return_exceptions=True)
+        return await asyncio.gather(batcher.submit(b"{}"), batcher.submit(b"{}"), return_exceptions=True)
 
     assert [type(error) for error in asyncio.run(ask())] == [ZeroDivisionError] * 2

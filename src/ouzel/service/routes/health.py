@@ -1,4 +1,4 @@
-"""Whether a service is well: for those who run it."""
+"""Endpoints for operators: health, metrics, models, and the promotion of a shadow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that answers: what every service has, whether it learns or follows one that does."""
+"""A model that predicts: the base of models that learn and of copies that follow one."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from typing import Any, TypeVar
 
 from ouzel.errors import OuzelError
 from ouzel.service.answers import Answer
-from ouzel.service.aside import MOMENT, SMALL, Aside, NotNowError
+from ouzel.service.batching import MOMENT, SMALL, BackgroundThread, Batcher, WouldBlockError
 from ouzel.service.feed import Feed
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused, line_of, longest_line
 from ouzel.service.submission import Result
-from ouzel.service.together import Together
 
 Answered = TypeVar("Answered")
 
 
-class Answering:
-    """One model, asked by its routes."""
+class Predictor:
+    """One model of a service, as its routes use it."""
 
     def __init__(self, name: str, owner: Owner, limits: ServiceLimits, metrics: Metrics | None = None) -> None:
         self.name = name
@@ -33,43 +32,43 @@ class Answering:
         self.limits = limits
         self.metrics = metrics or Metrics()
         self._predicted = self.metrics.predicted.labels(name)
-        self.quarantine: deque[dict[str, Any]] = deque(maxlen=limits.quarantine)
+        self.quarantine: deque[dict[str, object]] = deque(maxlen=limits.quarantine)
         self.begun = time.time()
         self.ending = False
         self.feeds: list[Feed] = []
-        self.aside = Aside(name, limits)
-        self.asked_of = Together(self.predict_now, self._predict_aside)  # one by one, by whoever asks at the moment
-        self._figures: dict[str, float] = {}  # the last ones
+        self.background = BackgroundThread(name, limits)
+        self.batcher = Batcher(self.predict_now, self._predict_in_background)  # of single lines
+        self._figures: dict[str, float] = {}  # the last known ones
 
-    def warm(self) -> None:
-        """Have everything compiled that learning and predicting needs, before anybody waits for it."""
-        self.owner.rehearse()
+    def warm_up(self) -> None:
+        """Compile the kernels that learning and predicting need, before the first request."""
+        self.owner.warm_up()
 
     @property
     def failure(self) -> str | None:
-        """Why the model does not learn at present; None if it does."""
+        """Why the model does not learn at present, or None."""
         return None
 
     def last_snapshot(self) -> Path | None:
-        """The file of the last snapshot, if there is one."""
+        """Return the file of the last snapshot, if there is one."""
         raise NotImplementedError
 
     async def answer(self, size: int, work: Callable[[bool], Answered]) -> Answered:
-        """What work on so many bytes gives: `work(True)` now if they are few, else `work(False)` by the thread."""
+        """Return the result of work on `size` bytes: `work(True)` if they are few, else `work(False)` in the thread."""
         if size <= SMALL:
-            with suppress(NotNowError):
+            with suppress(WouldBlockError):
                 return work(True)
-        return await self.aside.run(size, partial(work, False))
+        return await self.background.run(size, partial(work, False))
 
     def predict(self, texts: Sequence[bytes], now: bool = False) -> list[Result]:
-        """Predict lines; where labels may come late, those with an id wait for them.
+        """Predict lines; in a model that learns, lines with an id then wait for their labels.
 
-        In the loop it is to be `now`, or NotNowError.
+        The event loop passes `now`, and gets a WouldBlockError if it would have to wait.
         """
         owner, lines = self.owner, [line_of(text) for text in texts]
         text = b"\n".join([*lines, b""])
-        reading = owner.reading if now else owner.reading_aside
-        block = reading.whole(text, len(lines), asked=True) if all(lines) else None
+        reading = owner.reading if now else owner.background_reading
+        block = reading.whole(text, len(lines), to_predict=True) if all(lines) else None
         if block is None or self.limits.exceeds(longest_line(text, self.limits.line), block):
             return self._predict_each(texts, now)
         try:
@@ -80,18 +79,18 @@ class Answering:
         return answers
 
     def predict_now(self, texts: Sequence[bytes]) -> list[Result]:
-        """The same in the loop; NotNowError if that would hold it up."""
+        """Predict lines within the event loop; raise WouldBlockError if that would block it."""
         return self.predict(texts, now=True)
 
-    async def _predict_aside(self, texts: Sequence[bytes]) -> list[Result]:
-        """The same, as soon as the model can be asked."""
-        return await self.aside.run(sum(map(len, texts)), partial(self.predict, texts))
+    async def _predict_in_background(self, texts: Sequence[bytes]) -> list[Result]:
+        """Predict lines in the background thread."""
+        return await self.background.run(sum(map(len, texts)), partial(self.predict, texts))
 
     def _predict_each(self, texts: Sequence[bytes], now: bool) -> list[Result]:
-        """The same of lines that are not all plain."""
+        """Predict lines that are not all plain."""
         owner = self.owner
-        reading = owner.reading if now else owner.reading_aside
-        read = reading.lines(texts, [None] * len(texts), asked=True)
+        reading = owner.reading if now else owner.background_reading
+        read = reading.lines(texts, [None] * len(texts), to_predict=True)
         lines = [(isinstance(line, Line) and self.limits.exceeded(line)) or line for line in read]
         sound = [line for line in lines if isinstance(line, Line)]
         try:
@@ -99,19 +98,19 @@ class Answering:
         except OuzelError as error:
             return [line if isinstance(line, Refused) else Refused(str(error)) for line in lines]
         self._predicted.inc(len(sound))
-        return [line if isinstance(line, Refused) else self.told(line, next(answers)) for line in lines]
+        return [line if isinstance(line, Refused) else self.answer_to(line, next(answers)) for line in lines]
 
-    def asked(self, text: bytes) -> Line | Refused:
-        """A line that is asked about, by the thread aside."""
-        line = self.owner.reading_aside.line(text, asked=True)
+    def parse(self, text: bytes) -> Line | Refused:
+        """Parse a line to predict; for the background thread."""
+        line = self.owner.background_reading.line(text, to_predict=True)
         return (isinstance(line, Line) and self.limits.exceeded(line)) or line
 
-    def told(self, line: Line, answer: Answer) -> Answer:
-        """The answer to a line, with its id if it has one."""
+    def answer_to(self, line: Line, answer: Answer) -> Answer:
+        """Return the answer to a line, with the id of the line if it has one."""
         return answer if line.key is None else {"id": line.key, **answer}
 
     def described(self) -> dict[str, Any]:
-        """Settings, counts and figures, as JSON values."""
+        """Return settings, counts and figures as JSON values."""
         return {
             "name": self.name,
             **self.owner.report().to_json(),
@@ -123,7 +122,7 @@ class Answering:
         }
 
     def now(self) -> dict[str, Any]:
-        """The figures that change from second to second, as JSON values."""
+        """Return the figures that change from second to second, as JSON values."""
         return {
             **self.figures(),
             "examples": self.owner.run.examples,
@@ -135,7 +134,7 @@ class Answering:
         }
 
     def figures(self) -> dict[str, float]:
-        """What the model is at, for counters; or what it was last, while it learns for longer than a moment."""
+        """Return the figures of the model for metrics; the last known ones while it learns for longer than a moment."""
         if not self.owner.lock.acquire(timeout=MOMENT):
             return self._figures
         try:

@@ -1,13 +1,12 @@
-"""The Open Inference Protocol, version 2: tensors in, tensors out, as KServe and Triton have it.
+"""Endpoints of the Open Inference Protocol, version 2, of KServe and Triton: tensors in, tensors out.
 
-A tensor of shape [n] or [n, 1] is the feature of its name for n examples; one of shape [n, d] has the features 0 to
-d - 1, which are numbers of the stream's own.
+A tensor of shape [n] or [n, 1] is the feature of its name for n examples; a tensor of shape [n, d] has the features 0
+to d - 1, which have no names.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -16,8 +15,8 @@ from starlette.responses import Response
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response
 from ouzel.service.reading import Refused
-from ouzel.service.routes.answering import predict_all
 from ouzel.service.routes.bodies import check_json, json_of, kind_of
+from ouzel.service.routes.predict import predict_all
 from ouzel.service.served import Served
 
 NUMBERS = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
@@ -33,11 +32,11 @@ async def infer(request: Request, served: Served) -> Response:
 
 
 def _infer(served: Served, body: bytes, now: bool) -> Response:
-    asked = json_of(body)
-    if not isinstance(asked, dict) or not isinstance(asked.get("inputs"), list) or not asked["inputs"]:
+    content = json_of(body)
+    if not isinstance(content, dict) or not isinstance(content.get("inputs"), list) or not content["inputs"]:
         raise ProblemError(422, 'expected {"inputs": [{"name": …, "shape": […], "datatype": …, "data": […]}]}')
-    columns: dict[str, list[Any]] = {}
-    for tensor in asked["inputs"]:
+    columns: dict[str, list[object]] = {}
+    for tensor in content["inputs"]:
         columns |= _columns(tensor)
     counts = {len(column) for column in columns.values()}
     if len(counts) != 1:
@@ -47,20 +46,20 @@ def _infer(served: Served, body: bytes, now: bool) -> Response:
     for place, result in enumerate(results):
         if isinstance(result, Refused):
             raise ProblemError(422, f"example {place}: {result.error}", field=result.field)
-    name = asked.get("id")
+    name = content.get("id")
     answer = {"model_name": served.name, "outputs": _outputs([r for r in results if isinstance(r, dict)])}
     return json_response({**answer, "id": name} if isinstance(name, str) else answer)
 
 
 async def metadata(request: Request, served: Served) -> Response:
-    """What the protocol tells of a model."""
+    """Metadata of a model, by the protocol."""
     numbers = served.owner.model.task.numbers
     outputs = [{"name": "prediction", "datatype": "FP64" if numbers else "BYTES", "shape": [-1]}]
     return json_response({"name": served.name, "versions": [], "platform": "ouzel", "inputs": [], "outputs": outputs})
 
 
-def _columns(tensor: object) -> dict[str, list[Any]]:
-    """The features of a tensor, by name."""
+def _columns(tensor: object) -> dict[str, list[object]]:
+    """Return the features of a tensor, by name."""
     wrong = ProblemError(422, "expected an input with a name, a shape, a datatype and as much data", field="inputs")
     if not isinstance(tensor, dict):
         raise wrong
@@ -80,14 +79,16 @@ def _columns(tensor: object) -> dict[str, list[Any]]:
     return {str(place): flat[place::width] for place in range(width)}
 
 
-def _outputs(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The tensors of predictions, and of probabilities where there are any."""
-    said = [result["prediction"] for result in results]
-    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in said)
+def _outputs(results: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the tensors of predictions, and of probabilities if there are any."""
+    predictions = [result["prediction"] for result in results]
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in predictions)
     if not numbers:
-        said = ["" if value is None else str(value) for value in said]
+        predictions = ["" if value is None else str(value) for value in predictions]
     kind = "FP64" if numbers else "BYTES"
-    outputs: list[dict[str, Any]] = [{"name": "prediction", "datatype": kind, "shape": [len(said)], "data": said}]
+    outputs: list[dict[str, object]] = [
+        {"name": "prediction", "datatype": kind, "shape": [len(predictions)], "data": predictions}
+    ]
     shares = [result.get("probabilities") for result in results]
     if shares and isinstance(shares[0], dict):
         names = list(shares[0])

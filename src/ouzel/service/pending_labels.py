@@ -1,7 +1,7 @@
-"""Examples that were predicted and wait for their labels: bounded in number, in bytes and in time.
+"""Predicted examples that wait for their labels, bounded in number, bytes and time.
 
-The bounds hold in memory and on disk: an example that is dropped to make room for a newer one is removed from the disk
-by the next commit, and one that is dropped before it was written never is.
+The bounds apply in memory and on disk: the next commit deletes an example that made room for a newer one, and never
+writes one that was dropped before.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ouzel.service.example_log import Waiting
 from ouzel.service.limits import ServiceLimits
 from ouzel.streams.block import ROWS
 
-ENOUGH = 1 << 22  # bytes that are written without waiting for more
+ENOUGH = 1 << 22  # bytes that are written at once
 
 
 class Changes(NamedTuple):
-    """What the disk does not know yet: examples that wait, and ids of those that do so no longer."""
+    """Changes that are not on disk yet: new waiting examples, and ids of those that no longer wait."""
 
     waiting: list[Waiting]
     gone: list[str]
@@ -29,10 +29,10 @@ class Changes(NamedTuple):
         return bool(self.waiting or self.gone)
 
 
-class Unlabelled:
-    """The lines of examples by their ids, the oldest first; any thread may ask.
+class PendingLabels:
+    """Lines of waiting examples by their ids, the oldest first; any thread may use it.
 
-    `dropped` is called with the name of the limit for each that is dropped before its label came.
+    `dropped` is called with the name of a limit for each example that is dropped because of it.
     """
 
     def __init__(
@@ -49,27 +49,27 @@ class Unlabelled:
         self._stored = set(self._waiting)  # ids on disk
         self._new: dict[str, Waiting] = {}  # entries that are not on disk
         self._new_bytes = 0
-        self._gone: set[str] = set()  # ids on disk of what waits no longer
+        self._gone: set[str] = set()  # ids on disk that no longer wait
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to write."""
+        """Whether there are changes to write."""
         return bool(self._new or self._gone)
 
     @property
     def much_to_write(self) -> bool:
-        """Whether the disk is so far behind that it is not to wait for more."""
+        """Whether so much is unwritten that it should be written at once."""
         return len(self._new) >= ROWS or self._new_bytes >= ENOUGH
 
     def add(self, id: str, line: bytes) -> None:
-        """Keep an example; one of the same id is replaced, and the oldest make room."""
+        """Add an example; replace one with the same id, and drop the oldest to make room."""
         with self._lock:
             self._take_out(id)
             entry = self._waiting[id] = self._new[id] = Waiting(id, line, time.time())
-            self._gone.discard(id)  # it is written over
+            self._gone.discard(id)  # the commit replaces it
             self.bytes += entry.size
             self._new_bytes += entry.size
             while self._waiting and (limit := self._exceeded()):
@@ -77,22 +77,22 @@ class Unlabelled:
                 self._dropped(limit)
 
     def find(self, id: str) -> Waiting | None:
-        """The example of an id, unless it is too old."""
+        """Return the example of an id, unless it is too old."""
         entry = self._waiting.get(id)
         return entry if entry is not None and entry.at >= oldest(self._limits) else None
 
     def remove(self, id: str) -> None:
-        """Keep an example no longer: it is learnt."""
+        """Remove an example that is learnt."""
         with self._lock:
             self._take_out(id)
 
     def changes(self) -> Changes:
-        """What is to be written."""
+        """Return the changes to write."""
         with self._lock:
             return Changes(list(self._new.values()), list(self._gone))
 
     def written(self, changes: Changes, labelled: Sequence[str]) -> None:
-        """Changes are on disk now, and so is that these ids have their labels."""
+        """Record that changes are on disk, and the removal of the ids in `labelled` too."""
         with self._lock:
             for entry in changes.waiting:
                 if self._new.get(entry.id) is entry:
@@ -105,7 +105,7 @@ class Unlabelled:
             self._gone.update(entry.id for entry in changes.waiting if self._is_left_over(entry.id))
 
     def _is_left_over(self, id: str) -> bool:
-        """Whether an example is on disk that was dropped while it was written."""
+        """Return whether an example is on disk that was dropped during the write."""
         return id in self._stored and id not in self._waiting
 
     def _take_out(self, id: str) -> None:
@@ -118,7 +118,7 @@ class Unlabelled:
             self._gone.add(id)
 
     def _exceeded(self) -> str:
-        """The limit that there is too much for; "" if none."""
+        """Return the name of the limit that is exceeded, or ""."""
         limits = self._limits
         if len(self._waiting) > limits.unlabelled:
             return "unlabelled"
@@ -128,5 +128,5 @@ class Unlabelled:
 
 
 def oldest(limits: ServiceLimits) -> float:
-    """When an example must have come that still waits, in seconds since the epoch."""
+    """Return the earliest time of an example that may still wait, in seconds since the epoch."""
     return time.time() - limits.unlabelled_hours * 3600.0

@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ouzel.service.aside import SMALL, NotNowError
+from ouzel.service.batching import MOST_BYTES, SMALL, Batcher, WouldBlockError
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.together import MOST_BYTES, Together
 
 LINES = {"Content-Type": "application/x-ndjson"}
 JSON = {"Content-Type": "application/json"}
@@ -54,7 +53,7 @@ def test_whoever_learns_for_long_holds_up_no_request_but_predictions(taught):
 def test_a_long_example_that_is_asked_about_holds_up_nobody(taught, monkeypatch, path):
     client, served = taught
     begun, go_on = threading.Event(), threading.Event()
-    reading = served.owner.reading_aside
+    reading = served.owner.background_reading
     for name in ("whole", "line"):
         read = getattr(reading, name)
 
@@ -136,13 +135,13 @@ def test_long_requests_that_wait_are_bounded(start):
     with ThreadPoolExecutor(1) as threads:
         with served.owner.lock:
             first = threads.submit(client.post, "/v1/predict", content=text, headers=JSON)
-            while not served.aside.waiting_bytes:
+            while not served.background.waiting_bytes:
                 time.sleep(0.01)
             refused = client.post("/v1/predict", content=text, headers=JSON)
         assert first.result().status_code == 200
 
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
-    assert served.aside.waiting_bytes == 0
+    assert served.background.waiting_bytes == 0
     assert client.post("/v1/predict", content=text, headers=JSON).status_code == 200
 
 
@@ -151,7 +150,7 @@ def test_what_cannot_be_answered_at_once_is_answered_later_in_its_place():
 
     def now(texts):
         if busy[0]:
-            raise NotNowError
+            raise WouldBlockError
         return [b"now " + text for text in texts]
 
     async def later(texts):
@@ -160,9 +159,9 @@ def test_what_cannot_be_answered_at_once_is_answered_later_in_its_place():
         return [b"later " + text for text in texts]
 
     async def ask():
-        asked_of = Together(now, later)
-        first = await asyncio.gather(asked_of.ask(b"a"), asked_of.ask(b"b"))
-        return [*first, await asked_of.ask(b"c")]
+        batcher = Batcher(now, later)
+        first = await asyncio.gather(batcher.submit(b"a"), batcher.submit(b"b"))
+        return [*first, await batcher.submit(b"c")]
 
     assert asyncio.run(ask()) == [b"later a", b"later b", b"now c"]
 
@@ -175,8 +174,8 @@ def test_only_so_many_bytes_are_answered_in_one_turn_of_the_loop():
         return list(texts)
 
     async def ask():
-        asked_of = Together(now)
-        return await asyncio.gather(*(asked_of.ask(bytes(MOST_BYTES // 3)) for _ in range(10)))
+        batcher = Batcher(now)
+        return await asyncio.gather(*(batcher.submit(bytes(MOST_BYTES // 3)) for _ in range(10)))
 
     assert len(asyncio.run(ask())) == 10
     assert sum(sizes) == 10 * (MOST_BYTES // 3)

@@ -10,7 +10,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import feature_id, finish_hash, murmur3_32
 from ouzel.streams.formats.vw import parse_vw
 from ouzel.streams.formats.vw_features import find_ends
-from ouzel.streams.kernels.batch_hash import hash_names, put_name, room_to_hash
+from ouzel.streams.kernels.batch_hash import allocate_names, hash_names, put_name
 from ouzel.streams.kernels.delimiters import SPARE, lines_of
 from ouzel.streams.kernels.row_order import RANKED, rank_row, ranking_room, sort_row
 from ouzel.streams.kernels.seen_set import absorb, absorb_bytes, prefix_of
@@ -134,14 +134,14 @@ def test_names_hashed_together_have_the_hashes_of_each(sizes, seed, text):
 @kernel
 def together(seed, data, spans):
     """The hashes of names and their prefixes at spans (n, 4)."""
-    unhashed = room_to_hash(len(spans))
+    pending = allocate_names(len(spans))
     for k in range(len(spans)):
         first, size = spans[k, 1], spans[k, 3] - spans[k, 2]
         prefix, held, bits = prefix_of(seed, data, spans[k, 0], first)
         length = size + first + np.uint64(first > 0)
-        put_name(unhashed, k, prefix, held, bits, data, spans[k, 2], size, length)
-    hash_names(unhashed, len(spans))
-    return unhashed.hashes[: len(spans)]
+        put_name(pending, k, prefix, held, bits, data, spans[k, 2], size, length)
+    hash_names(pending, len(spans))
+    return pending.hashes[: len(spans)]
 
 
 @given(SIZES, SIZES, st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))

@@ -14,16 +14,8 @@ from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.dates import PARTS, WORDS
-from ouzel.streams.kernels.batch_hash import (
-    FIFTEEN,
-    FIVE_BITS,
-    FOUR_BITS,
-    TOGETHER,
-    TWO_WORDS,
-    hash_of,
-    sixteen_bytes,
-)
-from ouzel.streams.kernels.seen_set import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb, absorb_bytes, first_met, note
+from ouzel.streams.kernels.batch_hash import LANES, OWN, lane_of, put_name
+from ouzel.streams.kernels.seen_set import EIGHT, ONE, THREE, ZERO, absorb_bytes, first_met, note
 
 PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, ODD, PART = (np.uint8(role) for role in range(9))
 """What a member is: of the kind that its value has, a number, a category, a date; a role of its own, nothing; not read
@@ -210,92 +202,44 @@ class KeyTable:
         return self.arrays.table[1 : count + 1, JOURNAL].astype(np.int64)
 
 
-LANES = TOGETHER
-TWO, EIGHT_BITS = np.uint64(2), np.uint64(8)
+TWO = np.uint64(2)
 
-# The lines of a block, all uint32.
-STATES = np.uint64(0)  # of hashes that are not finished
-NAME_PARTS = tuple(np.uint64(k * LANES) for k in (1, 2, 3, 4))  # of four bytes that come next
-MANY = np.uint64(5 * LANES)  # how many of those parts are whole, 0 to 3
-SIZES = np.uint64(6 * LANES)  # bytes of the whole name
-PLACES = np.uint64(7 * LANES)  # of the feature in its row
-MARKS = np.uint64(
-    8 * LANES
-)  # the mark before the key, where all between marks is the name; else NONE or IN_KEYS, and then
-STARTS, ENDS = np.uint64(9 * LANES), np.uint64(10 * LANES)  # where the key is, nothing of a number's own name
-WORD_STARTS, WORD_ENDS = np.uint64(11 * LANES), np.uint64(12 * LANES)
+# The lines of a block of names that say where each comes from.
+PLACES, MARKS, STARTS, ENDS, WORD_STARTS, WORD_ENDS = (np.uint64((OWN + k) * LANES) for k in range(6))
+"""The feature's place in its row, and the mark before the key where all between marks is the name. Else that is NONE or
+IN_KEYS, and the others are where the key is, nothing of a number's own name, and the word."""
 NONE = np.uint64(2**32 - 1)
 IN_KEYS = np.uint64(2**32 - 2)  # the same of a name that stands in the text of the keys
 TEXT_OF_KEYS = np.uint64(1 << 32)  # what is added to the places of its span
-BLOCK = 16 * LANES  # a block takes so many places
 
 
 @force_inline
-def lane_of(name):
-    """Where the lane of a name begins."""
-    return ((name >> FOUR_BITS) << EIGHT_BITS) | (name & FIFTEEN)
-
-
-@force_inline
-def _put_name(lanes, lane, place, state, held, bits, data, word, word_end, size):
-    """Gather the name of the feature at a place of its row: `size` bytes, of which (state, held, bits) has some.
-
-    The others are `data[word:word_end]`, not nothing. 16 bytes from there must be there, and 8 behind.
-    """
-    rest = word_end - word
-    behind = bits + (rest << THREE)
-    if behind >= TWO_WORDS:
-        state, first, behind = absorb(state, held, bits, data, word, rest)
-        second = ZERO
-    else:
-        first, second = sixteen_bytes(held, bits, data, word, rest)
-    lanes[lane] = state
-    lanes[lane + NAME_PARTS[0]], lanes[lane + NAME_PARTS[1]] = first & LOW, first >> HALF
-    lanes[lane + NAME_PARTS[2]], lanes[lane + NAME_PARTS[3]] = second & LOW, second >> HALF
-    lanes[lane + MANY] = behind >> FIVE_BITS
-    lanes[lane + SIZES] = size
-    lanes[lane + PLACES] = place
-
-
-@force_inline
-def put_word(lanes, name, place, keys, key, data, key_size, word, word_end, mark):
+def put_word(names, name, place, keys, key, data, key_size, word, word_end, mark):
     """Gather the name `key=word`, its key behind a mark and its word between others."""
-    lane = lane_of(name)
+    lanes, lane = names.lanes, lane_of(name)
     state, held, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HELD], keys.table[key, BITS]
-    _put_name(lanes, lane, place, state, held, bits, data, word, word_end, key_size + ONE + word_end - word)
-    lanes[lane + MARKS] = mark
+    size = word_end - word
+    put_name(names, name, state, held, bits, data, word, size, key_size + ONE + size)
+    lanes[lane + PLACES], lanes[lane + MARKS] = place, mark
 
 
 @force_inline
-def put_odd_word(lanes, name, place, keys, key, data, start, end, word, word_end, mark):
+def put_odd_word(names, name, place, keys, key, data, start, end, word, word_end, mark):
     """Gather the name `key=word`, whose key is `data[start:end]`, wherever its word is; `mark` says what `data` is."""
-    put_word(lanes, name, place, keys, key, data, end - start, word, word_end, mark)
-    lane = lane_of(name)
+    put_word(names, name, place, keys, key, data, end - start, word, word_end, mark)
+    lanes, lane = names.lanes, lane_of(name)
     lanes[lane + STARTS], lanes[lane + ENDS] = start, end
     lanes[lane + WORD_STARTS], lanes[lane + WORD_ENDS] = word, word_end
 
 
 @force_inline
-def put_own_name(lanes, name, place, seed, data, start, end):
+def put_own_name(names, name, place, seed, data, start, end):
     """Gather the name of a number, `data[start:end]`."""
-    lane = lane_of(name)
-    _put_name(lanes, lane, place, np.uint32(seed), ZERO, ZERO, data, start, end, end - start)
-    lanes[lane + MARKS] = NONE
+    lanes, lane = names.lanes, lane_of(name)
+    put_name(names, name, np.uint32(seed), ZERO, ZERO, data, start, end - start, end - start)
+    lanes[lane + PLACES], lanes[lane + MARKS] = place, NONE
     lanes[lane + STARTS], lanes[lane + ENDS] = ZERO, ZERO
     lanes[lane + WORD_STARTS], lanes[lane + WORD_ENDS] = start, end
-
-
-@force_inline
-def hash_names(lanes, count, hashes):
-    """Hash the first `count` names."""
-    for block in range(ZERO, (count + FIFTEEN) >> FOUR_BITS):
-        start, to = block << EIGHT_BITS, block << FOUR_BITS
-        for lane in range(LANES):
-            at = start + np.uint64(lane)
-            first, second = lanes[at + NAME_PARTS[0]], lanes[at + NAME_PARTS[1]]
-            third, fourth = lanes[at + NAME_PARTS[2]], lanes[at + NAME_PARTS[3]]
-            many, size = lanes[at + MANY], lanes[at + SIZES]
-            hashes[to + np.uint64(lane)] = hash_of(lanes[at], first, second, third, fourth, many, size)
 
 
 @force_inline
@@ -311,7 +255,7 @@ def _which_are_new(count, hashes, mask, noted, fresh):
 @force_inline
 def note_names(gathered, count, mask, noted, marks, spans, names):
     """Note those of the first `count` names that are new, each as that of its id."""
-    lanes, hashes, fresh = gathered.names, gathered.name_hashes, gathered.fresh
+    lanes, hashes, fresh = gathered.names.lanes, gathered.names.hashes, gathered.fresh
     for k in range(_which_are_new(count, hashes, mask, noted, fresh)):
         name = np.uint64(fresh[k])
         lane, identity = lane_of(name), hashes[name] & mask

@@ -13,19 +13,16 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import TURN
 from ouzel.streams.formats.json_names import (
-    BLOCK,
     FIELD,
     HASH,
     ID,
-    LANES,
     MET,
     NAMED,
     PLACES,
-    hash_names,
-    lane_of,
     note_met,
     put_own_name,
 )
+from ouzel.streams.kernels.batch_hash import LANES, PendingHashes, allocate_names, hash_names, lane_of
 from ouzel.streams.kernels.row_order import RANKED, rank_into, sort_row
 
 ZERO, ONE, MOST = np.uint64(0), np.uint64(1), np.uint64(RANKED)
@@ -46,8 +43,7 @@ class Gathered(NamedTuple):
     hashes: np.ndarray  # (k,) uint32, not masked
     ranks: np.ndarray  # (k,) uint32
     factors: np.ndarray  # (k,) uint32, of a factor its name, from 1 on; 0 of a number
-    names: np.ndarray  # (blocks * BLOCK,) uint32, see `json_names`
-    name_hashes: np.ndarray  # (k,) uint32
+    names: PendingHashes
     fresh: np.ndarray  # (k,) uint32, which of the names are new
     rows: np.ndarray  # (AT_ONCE + 1, 7) uint64
 
@@ -56,10 +52,10 @@ def room_for(features: int) -> Gathered:
     """Room for rows of up to so many features in all."""
     blocks = features // LANES + 2
     size = blocks * LANES
-    ids, hashes, ranks, factors, name_hashes, fresh = (np.empty(size, np.uint32) for _ in range(6))
-    values, names = np.empty(size, np.float32), np.empty(blocks * BLOCK, np.uint32)
+    ids, hashes, ranks, factors, fresh = (np.empty(size, np.uint32) for _ in range(5))
+    values = np.empty(size, np.float32)
     rows = np.zeros((AT_ONCE + 1, 7), np.uint64)
-    return Gathered(ids, values, hashes, ranks, factors, names, name_hashes, fresh, rows)
+    return Gathered(ids, values, hashes, ranks, factors, allocate_names(size), fresh, rows)
 
 
 @force_inline
@@ -138,9 +134,9 @@ def finish_rows(gathered, count, features, named, mask, ids, values, offsets, ro
     Of one feature the last value counts: an object with a feature twice is not a row, and ends this. Returns how many
     are rows, and the nonzeros with them.
     """
-    hash_names(gathered.names, named, gathered.name_hashes)
+    hash_names(gathered.names, named)
     for k in range(named):
-        place, hashed = np.uint64(gathered.names[lane_of(k) + PLACES]), gathered.name_hashes[k]
+        place, hashed = np.uint64(gathered.names.lanes[lane_of(k) + PLACES]), gathered.names.hashes[k]
         gathered.ids[place], gathered.hashes[place] = (hashed & mask) ^ TURN, hashed
     rows = gathered.rows
     rows[count, FEATURES], rows[count, NAMES] = features, named
@@ -162,4 +158,4 @@ def finish_factors(gathered, factors, start, end):
     for k in range(end - start):
         name = np.uint64(gathered.factors[k])
         if name > ZERO:
-            factors.hashes[start + k] = gathered.name_hashes[name - ONE]
+            factors.hashes[start + k] = gathered.names.hashes[name - ONE]

@@ -34,7 +34,7 @@ from ouzel.streams.formats.vw_features import (
     room_for,
 )
 from ouzel.streams.formats.writing import features_of, word_of
-from ouzel.streams.kernels.batch_hash import room_to_hash
+from ouzel.streams.kernels.batch_hash import allocate_names
 from ouzel.streams.kernels.delimiters import SPARE
 from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
 from ouzel.streams.kernels.numbers import WINDOW, parse_number, plain_features, plain_number
@@ -193,7 +193,7 @@ def _parse(
     end = np.uint64(0)
     offsets[0] = 0
     names, space = np.zeros(4, np.uint64), np.zeros(2, np.uint64)
-    ranking, unhashed, fields = ranking_room(), room_to_hash(AT_ONCE), np.empty(AT_ONCE, np.uint64)
+    ranking, pending, fields = ranking_room(), allocate_names(AT_ONCE), np.empty(AT_ONCE, np.uint64)
     while at < stop:
         byte = data[at]
         if byte == 10:
@@ -232,7 +232,7 @@ def _parse(
                     end += np.uint64(1)
                 at, end, nnz, ordered, previous = named_features(
                     data, at, stop, longest, most, seed, mask, ends, end, ids, values, nnz, ordered, previous, space,
-                    names, noted, spans, crossing, crossed, unhashed, fields,
+                    names, noted, spans, crossing, crossed, pending, fields,
                 )  # fmt: skip
                 if at == stop:
                     break

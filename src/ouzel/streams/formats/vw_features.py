@@ -242,14 +242,14 @@ def named_features(
     spans,
     crossing,
     crossed,
-    unhashed,
+    pending,
     fields,
 ):
     """Read named features from `data[at:stop]` on, up to the line's end or to what is not written plainly.
 
     `ends[end]` is the first end of a word from `at` on, `space` (2,) where the namespace begins and ends; `names` (4,)
     are how many are noted in `spans`, their bytes, those of the names of this line, and how many features have names.
-    If there are to be crosses, `crossed`, their factors go to `crossing`. `unhashed` and `fields` are room for AT_ONCE
+    If there are to be crosses, `crossed`, their factors go to `crossing`. `pending` and `fields` are room for AT_ONCE
     features.
     Returns (at, end, nnz, ordered, previous).
     """
@@ -306,7 +306,7 @@ def named_features(
                 if behind > stop:
                     break
                 end += ONE
-            put_name(unhashed, count, prefix, held, bits, data, at, to - at, size - np.uint64(before == ZERO))
+            put_name(pending, count, prefix, held, bits, data, at, to - at, size - np.uint64(before == ZERO))
             span = noting + count
             spans[span, 0], spans[span, 1], spans[span, 2], spans[span, 3] = space[0], space[1], at, to
             if crossed:
@@ -318,9 +318,9 @@ def named_features(
             at = behind + blank
             end += blank
             going_on = True
-        hash_names(unhashed, count)
+        hash_names(pending, count)
         for k in range(count):
-            hashed = unhashed.hashes[k]
+            hashed = pending.hashes[k]
             identity = hashed & mask
             if crossed and fields[k]:
                 put_factor(crossing, fields[k], hashed, values[nnz], spans[noting + k, 2], spans[noting + k, 3])

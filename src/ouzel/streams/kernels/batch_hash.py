@@ -1,6 +1,8 @@
-"""Hashes of several names at once: what each takes is gathered name by name, then done for sixteen with every step.
+"""Hashes of many names at once: each is gathered where it lies, then sixteen are hashed with every step.
 
-Names of up to a dozen bytes or so, behind a prefix, take no branch. Of longer ones all but the end is hashed before.
+What one name needs lies in a lane of a block of LANES names, a line of the block for each part of it, so that one
+address says where a name is put. Names of up to a dozen bytes or so, behind a prefix, take no branch. Of longer ones
+all but the end is hashed before.
 """
 
 from __future__ import annotations
@@ -14,35 +16,41 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, mix_part
 from ouzel.streams.kernels.seen_set import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb
 
-TOGETHER = 16  # names that are hashed together
+LANES = 16  # names that are hashed together
+BLOCK = 16 * LANES  # numbers that a block takes
 WORD = np.uint64(64)
 TWO_WORDS = np.uint64(128)
 ALL = np.uint64(2**64 - 1)
-FIFTEEN, FOUR_BITS, FIVE_BITS = np.uint64(15), np.uint64(4), np.uint64(5)
+FIFTEEN, FOUR_BITS, FIVE_BITS, EIGHT_BITS = (np.uint64(number) for number in (15, 4, 5, 8))
 ONE_PART, TWO_PARTS, THREE_PARTS = np.uint32(1), np.uint32(2), np.uint32(3)
 
+# The lines of a block.
+STATES = np.uint64(0)  # of hashes that are not finished
+FIRSTS, SECONDS, THIRDS, FOURTHS = (np.uint64(k * LANES) for k in (1, 2, 3, 4))  # the parts of four bytes that follow
+PARTS = np.uint64(5 * LANES)  # how many of those are whole, 0 to 3
+SIZES = np.uint64(6 * LANES)  # bytes of the whole name
+OWN = 7  # from this line on, a block is the reader's own
 
-class Unhashed(NamedTuple):
-    """Names on the way to their hashes, whole times TOGETHER."""
 
-    words: np.ndarray  # uint32, states
-    firsts: np.ndarray  # uint32, the four bytes that come next, and with the next three those behind them
-    seconds: np.ndarray
-    thirds: np.ndarray
-    fourths: np.ndarray
-    parts: np.ndarray  # uint32, how many of those are to be mixed, 0 to 3
-    lengths: np.ndarray  # uint32, bytes of the whole
-    hashes: np.ndarray  # uint32, when all is done
+class PendingHashes(NamedTuple):
+    """Names on the way to their hashes, whole blocks of them."""
+
+    lanes: np.ndarray  # (blocks * BLOCK,) uint32
+    hashes: np.ndarray  # (blocks * LANES,) uint32, when all is done
 
 
 @kernel
-def room_to_hash(most):
-    """Room for so many names, none of them there yet."""
-    size = (most + TOGETHER - 1) // TOGETHER * TOGETHER
-    words, parts, lengths = np.zeros(size, np.uint32), np.zeros(size, np.uint32), np.zeros(size, np.uint32)
-    firsts, seconds = np.zeros(size, np.uint32), np.zeros(size, np.uint32)
-    thirds, fourths = np.zeros(size, np.uint32), np.zeros(size, np.uint32)
-    return Unhashed(words, firsts, seconds, thirds, fourths, parts, lengths, np.zeros(size, np.uint32))
+def allocate_names(most):
+    """Allocate for so many names, none of them there yet."""
+    blocks = (most + LANES - 1) // LANES
+    return PendingHashes(np.empty(blocks * BLOCK, np.uint32), np.empty(blocks * LANES, np.uint32))
+
+
+@force_inline
+def lane_of(name):
+    """Where the lane of a name begins."""
+    name = np.uint64(name)
+    return ((name >> FOUR_BITS) << EIGHT_BITS) | (name & FIFTEEN)
 
 
 @force_inline
@@ -70,29 +78,41 @@ def hash_of(word, first, second, third, fourth, parts, length):
 
 
 @force_inline
-def put_name(unhashed, place, word, held, bits, data, at, size, length):
+def put_name(pending, name, word, held, bits, data, at, size, length):
     """Gather the name of `size` > 0 bytes at `data[at]` behind what (word, held, bits) has of it, `length` in all.
 
-    16 bytes from its beginning must be there, and ROOM (of `spans`) behind it.
+    16 bytes from its beginning must be there, and ROOM (of `seen_set`) behind it.
     """
-    if bits + (size << THREE) >= TWO_WORDS:
-        word, first, bits = absorb(word, held, bits, data, at, size)
+    behind = bits + (size << THREE)
+    if behind >= TWO_WORDS:
+        word, first, behind = absorb(word, held, bits, data, at, size)
         second = ZERO
     else:
         first, second = sixteen_bytes(held, bits, data, at, size)
-        bits += size << THREE
-    unhashed.words[place] = word
-    unhashed.firsts[place], unhashed.seconds[place] = first & LOW, first >> HALF
-    unhashed.thirds[place], unhashed.fourths[place] = second & LOW, second >> HALF
-    unhashed.parts[place] = bits >> FIVE_BITS
-    unhashed.lengths[place] = length
+    lanes, lane = pending.lanes, lane_of(name)
+    lanes[lane] = word
+    lanes[lane + FIRSTS], lanes[lane + SECONDS] = first & LOW, first >> HALF
+    lanes[lane + THIRDS], lanes[lane + FOURTHS] = second & LOW, second >> HALF
+    lanes[lane + PARTS] = behind >> FIVE_BITS
+    lanes[lane + SIZES] = length
 
 
 @force_inline
-def hash_names(unhashed, count):
+def put_hashed_name(pending, name, word, held, length):
+    """Gather a name all of whose whole parts are hashed in `word`; `held` are the bytes behind them."""
+    lanes, lane = pending.lanes, lane_of(name)
+    lanes[lane], lanes[lane + FIRSTS], lanes[lane + PARTS], lanes[lane + SIZES] = word, held, ZERO, length
+
+
+@force_inline
+def hash_names(pending, count):
     """Hash the first `count` names."""
-    words, firsts, seconds, thirds, fourths, parts, lengths, hashes = unhashed
-    for some in range(ZERO, (np.uint64(count) + FIFTEEN) >> FOUR_BITS):
-        for lane in range(TOGETHER):
-            k = some * np.uint64(TOGETHER) + np.uint64(lane)
-            hashes[k] = hash_of(words[k], firsts[k], seconds[k], thirds[k], fourths[k], parts[k], lengths[k])
+    lanes, hashes = pending.lanes, pending.hashes
+    for block in range(ZERO, (np.uint64(count) + FIFTEEN) >> FOUR_BITS):
+        start, to = block << EIGHT_BITS, block << FOUR_BITS
+        for lane in range(LANES):
+            at = start + np.uint64(lane)
+            first, second = lanes[at + FIRSTS], lanes[at + SECONDS]
+            third, fourth = lanes[at + THIRDS], lanes[at + FOURTHS]
+            parts, size = lanes[at + PARTS], lanes[at + SIZES]
+            hashes[to + np.uint64(lane)] = hash_of(lanes[at], first, second, third, fourth, parts, size)

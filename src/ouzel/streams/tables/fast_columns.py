@@ -12,7 +12,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import AT_ONCE, TURN
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
-from ouzel.streams.kernels.batch_hash import Unhashed, hash_names, put_name, room_to_hash
+from ouzel.streams.kernels.batch_hash import PendingHashes, allocate_names, hash_names, put_hashed_name, put_name
 from ouzel.streams.kernels.row_order import RANKED, rank_into, ranking_room, sort_row
 from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, absorb_bytes, append, first_met, trimmed
 from ouzel.streams.missing import NOTHING, says_nothing
@@ -64,7 +64,7 @@ def names_told(layout: Layout, parts: Sequence[tuple[int, Told]], told: np.ndarr
 
 
 NONE = np.uint32(MOST_ID + 1)  # the id of nothing
-SOME = np.uint64(512)  # cells whose hashes are worked out together, in the nearest cache
+SOME = np.uint64(256)  # cells whose hashes are worked out together, in the nearest cache
 BEHIND = np.uint64(24)  # bytes from the beginning of a word on that must be there to gather it without a loop
 OF_NOTHING = np.uint8(1)  # what a byte may be: itself, or that of a word for nothing or a truth value
 ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
@@ -101,7 +101,7 @@ def _says_word(data, start, stop):
 
 
 @kernel
-def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new):
+def _hash_words(words, layout, column, longest, mask, noted, pending, ids, new):
     """Write the id of each word, or NONE, to `ids` (n,); return how many of them are not yet noted.
 
     Their cells come first in `new` (n,). UNSOUND if a word has more than `longest` bytes, lies outside of the text, or
@@ -135,16 +135,16 @@ def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new)
                     return UNSOUND
             size = stop - start
             if start < near_end:
-                put_name(unhashed, k, word, held, bits, data, start, max(size, ONE), before + size)
+                put_name(pending, k, word, held, bits, data, start, max(size, ONE), before + size)
             else:
-                unhashed.words[k], unhashed.firsts[k], _ = absorb_bytes(word, held, bits, data, start, stop)
-                unhashed.parts[k], unhashed.lengths[k] = 0, before + size
+                hashed, rest, _ = absorb_bytes(word, held, bits, data, start, stop)
+                put_hashed_name(pending, k, hashed, rest, before + size)
             if present & np.uint64(size > longest):
                 return UNSOUND
             ids[first + k] = present
-        hash_names(unhashed, some)
+        hash_names(pending, some)
         for k in range(some):
-            identity, present = unhashed.hashes[k] & mask, np.uint64(ids[first + k])
+            identity, present = pending.hashes[k] & mask, np.uint64(ids[first + k])
             ids[first + k] = identity if present else NONE
             new[count] = first + k
             count += first_met(noted, identity, present)
@@ -169,7 +169,7 @@ class PlainReader:
 
     def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
         self._layout, self._longest, self._mask = layout, np.uint64(longest), mask
-        self._unhashed: Unhashed | None = None
+        self._pending: PendingHashes | None = None
 
     def read(
         self, words: PlainWords, column: int, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
@@ -178,10 +178,10 @@ class PlainReader:
 
         None if there is a cell to complain of. `new` (n,) uint64 is room.
         """
-        if self._unhashed is None:
-            self._unhashed = room_to_hash(int(SOME))
+        if self._pending is None:
+            self._pending = allocate_names(int(SOME))
         place = np.uint64(column)
-        room = noted, self._unhashed, ids, new
+        room = noted, self._pending, ids, new
         count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
         if count < 0:
             return None

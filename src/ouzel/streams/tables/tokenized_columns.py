@@ -7,7 +7,7 @@ import numpy as np
 from ouzel.kernels.bytes import not_digits
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.kernels.batch_hash import hash_names, put_name, room_to_hash
+from ouzel.streams.kernels.batch_hash import allocate_names, hash_names, put_name
 from ouzel.streams.kernels.numbers import parse_number, plain_decimal
 from ouzel.streams.kernels.row_order import rank_row, ranking_room
 from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, is_new, trimmed
@@ -40,7 +40,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
     columns = np.uint64(len(layout.kinds))
     ranking, numbered = ranking_room(), np.zeros(len(layout.kinds), np.bool_)
     worded = np.zeros(len(layout.kinds), np.bool_)
-    unhashed, words = room_to_hash(len(layout.kinds)), np.empty((len(layout.kinds), 4), np.uint64)
+    pending, words = allocate_names(len(layout.kinds)), np.empty((len(layout.kinds), 4), np.uint64)
     cell = filled = count = ZERO
     offsets[0] = 0
     for i in range(len(offsets) - 1):
@@ -86,13 +86,13 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
             if size > longest:
                 return np.int64(-1), count, numbered, worded
             length = layout.ends[k + ONE] - layout.ends[k] + size
-            put_name(unhashed, several, layout.words[k], layout.held[k], layout.bits[k], data, start, size, length)
+            put_name(pending, several, layout.words[k], layout.held[k], layout.bits[k], data, start, size, length)
             words[several, 0], words[several, 1], words[several, 2], words[several, 3] = k, filled, start, start + size
             values[filled] = np.float32(1.0)
             several, filled = several + ONE, filled + ONE
-        hash_names(unhashed, several)
+        hash_names(pending, several)
         for k in range(several):
-            identity = unhashed.hashes[k] & mask
+            identity = pending.hashes[k] & mask
             ids[words[k, 1]] = identity
             if is_new(noted, identity):
                 told[count, 0], told[count, 1] = words[k, 0], identity

@@ -10,10 +10,16 @@ from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import feature_id, finish_hash, murmur3_32
 from ouzel.streams.formats.vw import parse_vw
 from ouzel.streams.formats.vw_features import find_ends
-from ouzel.streams.kernels.batch_hash import allocate_names, hash_names, put_name
+from ouzel.streams.kernels.batch_hash import (
+    allocate_names,
+    hash_names,
+    hash_prefix,
+    hash_update,
+    hash_update_bytes,
+    put_name,
+)
 from ouzel.streams.kernels.delimiters import SPARE, lines_of
 from ouzel.streams.kernels.row_order import RANKED, rank_row, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import absorb, absorb_bytes, prefix_of
 from ouzel.streams.options import Options
 
 WORDS = st.one_of(
@@ -137,7 +143,7 @@ def together(seed, data, spans):
     pending = allocate_names(len(spans))
     for k in range(len(spans)):
         first, size = spans[k, 1], spans[k, 3] - spans[k, 2]
-        prefix, held, bits = prefix_of(seed, data, spans[k, 0], first)
+        prefix, held, bits = hash_prefix(seed, data, spans[k, 0], first)
         length = size + first + np.uint64(first > 0)
         put_name(pending, k, prefix, held, bits, data, spans[k, 2], size, length)
     hash_names(pending, len(spans))
@@ -160,9 +166,9 @@ def test_a_name_in_two_parts_has_the_hash_of_both_as_one(first, second, seed, ra
 @kernel
 def in_two_parts(seed, data, first, begin, size):
     """The hash of a prefix and a name, many bytes at a time and byte by byte."""
-    prefix, held, bits = prefix_of(seed, data, 0, first)
-    word, tail, _ = absorb(prefix, held, bits, data, np.uint64(begin), size)
-    other_word, other_tail, _ = absorb_bytes(prefix, held, bits, data, begin, begin + size)
+    prefix, held, bits = hash_prefix(seed, data, 0, first)
+    word, tail, _ = hash_update(prefix, held, bits, data, np.uint64(begin), size)
+    other_word, other_tail, _ = hash_update_bytes(prefix, held, bits, data, begin, begin + size)
     length = np.uint64(begin) + size
     return finish_hash(word, tail, length), finish_hash(other_word, other_tail, length)
 

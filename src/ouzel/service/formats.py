@@ -18,7 +18,7 @@ from ouzel.service.reading import Refused
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Format
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.sources.error_context import one_line
@@ -36,7 +36,7 @@ def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str
     """Each line of a text format as a line of JSON, or why it is not one."""
     found: list[bytes | Refused] = []
     plain = Options(bits=options.bits, seed=options.seed, limits=options.limits)
-    parse = format.module.parser(plain, Telling(options.bits)).parse
+    parse = format.module.parser(plain, NameEmitter(options.bits)).parse
     while len(found) < len(lines):
         rest = [line.replace(b"\r", b"") for line in lines[len(found) :]]
         data = np.frombuffer(bytearray(b"\n").join([*rest, b""]), np.uint8)  # writable, as files are: no other kernels

@@ -17,7 +17,7 @@ from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.detection import find_format
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.lines import Parsed
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_values import labels_in, sort_key
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
@@ -90,7 +90,7 @@ class Files:
         self._kinds: ColumnKinds | None = None  # of the columns of tables
         self._parsers: dict[str, LineParser] = {}  # of formats of lines
         self._deriver = Deriver(options)
-        self._telling = Telling(options.bits)
+        self._telling = NameEmitter(options.bits)
         self._kept = kept
         self._stand_ins: dict[Source, Source] = {}  # what is read where a source was kept
         self._counting = threading.Lock()
@@ -139,7 +139,7 @@ class Files:
                         block = block._replace(space=self.space, numbers=before + places)
                         given += block.rows
                         self.examples += block.rows
-                        self._telling.told(block.names)
+                        self._telling.emitted(block.names)
                         yield block
         if not self.examples:
             if self.skipped:

@@ -12,7 +12,7 @@ from ouzel.streams.formats.blocks import BlockReader, holds_blocks
 from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.csv import delimited_batches, lines_above
 from ouzel.streams.formats.json_lines import json_batches, read_json_lines
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_columns import find_label
 from ouzel.streams.options import Options
 from ouzel.streams.sources.prefetch import file_ahead
@@ -33,7 +33,7 @@ def read_table(
     format: Format,
     skipped: Skipped,
     kinds: ColumnKinds,
-    telling: Telling | None = None,
+    telling: NameEmitter | None = None,
 ) -> Iterator[Block]:
     """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
     if format.family is Family.OBJECTS:

@@ -24,9 +24,9 @@ from ouzel.kernels.jit import kernel
 from ouzel.rules import Rule, check, either, label, list_of, nothing, table, whole
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
-from ouzel.streams.feature_names import FILTER_BITS, find_new
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.kernels.row_order import without_zeros
+from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set, new_ids
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.stored_space import described, space_of
@@ -57,7 +57,7 @@ class BlockTables:
         kinds |= OF_THE_FIRST
         metadata = {"version": VERSION, "bits": options.bits, "seed": options.seed}
         self.schema = pyarrow.schema(list(kinds.items()), {KEY: json.dumps(metadata).encode()})
-        self._seen = np.zeros(1 << FILTER_BITS, np.uint8)
+        self._seen = empty_seen_set(FILTER_BITS)
 
     def batch(self, block: Block) -> pyarrow.RecordBatch:
         """A block as a record batch."""
@@ -85,7 +85,7 @@ class BlockTables:
         """The names that no block before has told."""
         if names is None:
             return [], []
-        new = find_new(names.ids, self._seen)
+        new = new_ids(self._seen, names.ids)
         text = names.text.tobytes()
         spans = zip(names.starts[new].tolist(), names.ends[new].tolist(), strict=True)
         return names.ids[new].tolist(), [text[start:end].decode("utf-8", "replace") for start, end in spans]

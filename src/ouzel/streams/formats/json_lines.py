@@ -25,7 +25,8 @@ from ouzel.streams.formats.json_rows import room_for
 from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
 from ouzel.streams.kernels.delimiters import SPARE, lines_of
 from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
-from ouzel.streams.kernels.seen_set import Telling, names_of, nothing_noted
+from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names
+from ouzel.streams.kernels.seen_set import empty_seen_set
 from ouzel.streams.label_columns import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.label_values import Label, encode_labels, tidy
 from ouzel.streams.options import Options
@@ -61,7 +62,7 @@ class Chunk:
         self.gathered = room_for(room)
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
         self.spans = np.empty((room, 5), np.uint64)
-        self.noted = nothing_noted(options.bits) if noted is None else noted
+        self.noted = empty_seen_set(options.bits) if noted is None else noted
         self.factors, self.taken = (
             no_entries(lines, room if options.derived else 0, data),
             np.zeros(1, np.uint64),
@@ -168,15 +169,17 @@ class PlainObjects:
         return Read(block, lines)
 
     def _names_in(self, chunk: Chunk, count: int, size: int) -> Names | None:
-        """The first names noted of a chunk, as many bytes at most: words of its lines, or of the text of the keys."""
+        """The first names recorded of a chunk, of `size` bytes at most: words of its lines, then of the text of keys."""
+        if not count:
+            return None
         spans = chunk.spans[:count]
         made = spans[:, 0] >= TEXT_OF_KEYS
         if not made.any():
-            return names_of(chunk.data, spans, size, EQUALS)
+            return copy_names([NewNames(chunk.data, chunk.data, spans, size)], EQUALS)
         own = spans[made]
         own[:, :4] -= TEXT_OF_KEYS
-        parts = names_of(self._keys.arrays.text, own, size, EQUALS)
-        return Names.joined([names_of(chunk.data, spans[~made], size, EQUALS), parts])
+        data, text = chunk.data, self._keys.arrays.text
+        return copy_names([NewNames(data, data, spans[~made], size), NewNames(text, text, own, size)], EQUALS)
 
     def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
         """The factors of some rows of a chunk, from this one on."""
@@ -352,7 +355,7 @@ def _made(
 
 
 def read_json_lines(
-    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, telling: Telling | None = None
+    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, telling: NameEmitter | None = None
 ) -> Iterator[Block]:
     """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
     lines = JsonLines(options, skipped, kinds, source.name, telling)
@@ -369,10 +372,10 @@ class JsonLines:
     """
 
     def __init__(
-        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, telling: Telling | None = None
+        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, telling: NameEmitter | None = None
     ) -> None:
         self.options = options
-        self._telling = telling or Telling(options.bits)
+        self._telling = telling or NameEmitter(options.bits)
         self.skipped = skipped
         self.examples = JsonExamples(options, kinds, name)
         self._plain = PlainObjects(self.examples)

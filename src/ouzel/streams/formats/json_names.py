@@ -14,8 +14,9 @@ from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.dates import PARTS, WORDS
-from ouzel.streams.kernels.batch_hash import LANES, OWN, lane_of, put_name
-from ouzel.streams.kernels.seen_set import EIGHT, ONE, THREE, ZERO, absorb_bytes, first_met, note
+from ouzel.streams.kernels.batch_hash import EIGHT, LANES, ONE, OWN, THREE, ZERO, hash_update_bytes, lane_of, put_name
+from ouzel.streams.kernels.new_names import record_name
+from ouzel.streams.kernels.seen_set import find_new
 
 PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, ODD, PART = (np.uint8(role) for role in range(9))
 """What a member is: of the kind that its value has, a number, a category, a date; a role of its own, nothing; not read
@@ -111,7 +112,7 @@ def find_key(keys, data, at, size):
 
 @kernel
 def _begin(text, seed, begun):
-    word, held, bits = absorb_bytes(np.uint32(seed), ZERO, ZERO, text, 0, len(text))
+    word, held, bits = hash_update_bytes(np.uint32(seed), ZERO, ZERO, text, 0, len(text))
     begun[0], begun[1], begun[2] = word, held, bits
 
 
@@ -243,21 +244,11 @@ def put_own_name(names, name, place, seed, data, start, end):
 
 
 @force_inline
-def _which_are_new(count, hashes, mask, noted, fresh):
-    """Write to `fresh` which of the first `count` names are new, without a branch for each; return their number."""
-    many = ZERO
-    for name in range(count):
-        fresh[many] = name
-        many += first_met(noted, hashes[name] & mask, ONE)
-    return many
-
-
-@force_inline
 def note_names(gathered, count, mask, noted, marks, spans, names):
     """Note those of the first `count` names that are new, each as that of its id."""
-    lanes, hashes, fresh = gathered.names.lanes, gathered.names.hashes, gathered.fresh
-    for k in range(_which_are_new(count, hashes, mask, noted, fresh)):
-        name = np.uint64(fresh[k])
+    lanes, hashes, new = gathered.names
+    for k in range(find_new(noted, hashes, count, mask, new)):
+        name = np.uint64(new[k])
         lane, identity = lane_of(name), hashes[name] & mask
         mark = np.uint64(lanes[lane + MARKS])
         if mark < IN_KEYS:
@@ -267,4 +258,4 @@ def note_names(gathered, count, mask, noted, marks, spans, names):
             text = TEXT_OF_KEYS if mark == IN_KEYS else ZERO
             key = text + np.uint64(lanes[lane + STARTS]), text + np.uint64(lanes[lane + ENDS])
             word, word_end = text + np.uint64(lanes[lane + WORD_STARTS]), text + np.uint64(lanes[lane + WORD_ENDS])
-        note(spans, names, key, word, word_end, identity)
+        record_name(spans, names, key, word, word_end, identity)

@@ -62,8 +62,7 @@ from ouzel.streams.formats.json_rows import (
     put_odd_number,
 )
 from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts, read_date, read_number
-from ouzel.streams.kernels.delimiters import finding
-from ouzel.streams.kernels.seen_set import trimmed
+from ouzel.streams.kernels.delimiters import finding, trim_blanks
 from ouzel.streams.missing import LENGTHS, TEXT, marks_no_number, says_nothing
 from ouzel.streams.truth_values import is_large_truth
 
@@ -352,7 +351,7 @@ def read_objects(
                 at = word_end + ONE
                 if role <= DATES:
                     if may_say_nothing(data, word, word_end):
-                        word, word_end = trimmed(data, word, word_end)
+                        word, word_end = trim_blanks(data, word, word_end)
                         missing = word == word_end or says_nothing(data, word, word_end)
                         if is_large_truth(data, word, word_end):
                             break

@@ -44,7 +44,6 @@ class Gathered(NamedTuple):
     ranks: np.ndarray  # (k,) uint32
     factors: np.ndarray  # (k,) uint32, of a factor its name, from 1 on; 0 of a number
     names: PendingHashes
-    fresh: np.ndarray  # (k,) uint32, which of the names are new
     rows: np.ndarray  # (AT_ONCE + 1, 7) uint64
 
 
@@ -52,10 +51,10 @@ def room_for(features: int) -> Gathered:
     """Room for rows of up to so many features in all."""
     blocks = features // LANES + 2
     size = blocks * LANES
-    ids, hashes, ranks, factors, fresh = (np.empty(size, np.uint32) for _ in range(5))
+    ids, hashes, ranks, factors = (np.empty(size, np.uint32) for _ in range(4))
     values = np.empty(size, np.float32)
     rows = np.zeros((AT_ONCE + 1, 7), np.uint64)
-    return Gathered(ids, values, hashes, ranks, factors, allocate_names(size), fresh, rows)
+    return Gathered(ids, values, hashes, ranks, factors, allocate_names(size), rows)
 
 
 @force_inline

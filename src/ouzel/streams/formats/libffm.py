@@ -14,8 +14,8 @@ from ouzel.streams.block import Block
 from ouzel.streams.formats import svmlight
 from ouzel.streams.formats.protocol import LineParser
 from ouzel.streams.kernels.lines import Parsed
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE
-from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.options import Options
 
 
@@ -38,11 +38,11 @@ _parse = svmlight.make_parse(__name__, _behind_field, _one_by_one)
 ADVICE = {**svmlight.ADVICE, 1: "expected a feature field:id:value (or is this another format?)"}
 
 
-def parser(options: Options, telling: Telling) -> LineParser:
+def parser(options: Options, telling: NameEmitter) -> LineParser:
     """What parses the lines of a stream.
 
     >>> text = np.frombuffer(bytearray(b"1 0:3:1 7:1203:0.5"), np.uint8)
-    >>> block = parser(Options(), Telling(18)).parse(text, 0, len(text), Options()).block
+    >>> block = parser(Options(), NameEmitter(18)).parse(text, 0, len(text), Options()).block
     >>> block.indices.tolist(), block.values.tolist()
     ([3, 1203], [1.0, 0.5])
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from ouzel.streams.block import Block
 from ouzel.streams.kernels.lines import Parsed
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
@@ -35,7 +35,7 @@ class LineParser(NamedTuple):
 class LineFormat(Protocol):
     """Lines of text, each an example, that a kernel parses."""
 
-    def parser(self, options: Options, telling: Telling) -> LineParser:
+    def parser(self, options: Options, telling: NameEmitter) -> LineParser:
         """What parses the lines of a stream that is read with these options."""
 
     def lines_of(self, block: Block) -> Iterator[str]:

@@ -21,9 +21,9 @@ from ouzel.streams.feature_space import numbered
 from ouzel.streams.formats.protocol import LineParser
 from ouzel.streams.formats.writing import features_of, word_of
 from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
 from ouzel.streams.kernels.row_order import no_zeros, note_zeros, sort_row
-from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.options import Options
 
@@ -190,7 +190,7 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
     return parse_with(_parse, ADVICE, data, start, stop, options)
 
 
-def parser(options: Options, telling: Telling) -> LineParser:
+def parser(options: Options, telling: NameEmitter) -> LineParser:
     """What parses the lines of a stream."""
     return LineParser(parse_svmlight)
 

@@ -34,12 +34,13 @@ from ouzel.streams.formats.vw_features import (
     room_for,
 )
 from ouzel.streams.formats.writing import features_of, word_of
-from ouzel.streams.kernels.batch_hash import allocate_names
+from ouzel.streams.kernels.batch_hash import SEPARATOR, allocate_names, hash_prefix, hash_update_bytes
 from ouzel.streams.kernels.delimiters import SPARE
 from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
+from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names, record_name
 from ouzel.streams.kernels.numbers import WINDOW, parse_number, plain_features, plain_number
 from ouzel.streams.kernels.row_order import no_zeros, note_zeros, rank_row, ranking_room
-from ouzel.streams.kernels.seen_set import Telling, absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
+from ouzel.streams.kernels.seen_set import empty_seen_set, is_new
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
@@ -295,12 +296,12 @@ def _parse(
                 if size > longest + np.uint64(1) or names[2] > most:
                     error = 8 if size > longest + np.uint64(1) else 9
                     break
-                word, held, bits = prefix_of(seed, data, space[0], space[1])
-                word, held, bits = absorb_bytes(word, held, bits, data, at, colon)
+                word, held, bits = hash_prefix(seed, data, space[0], space[1])
+                word, held, bits = hash_update_bytes(word, held, bits, data, at, colon)
                 hashed = np.int64(finish_hash(word, held, size - np.uint64(before == 0)))
                 identity = hashed & np.int64(mask)
                 if is_new(noted, identity):
-                    note(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
+                    record_name(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
             ids[nnz] = identity
             values[nnz] = value
             if crossed and crossing.state[2]:
@@ -331,7 +332,7 @@ def _parse(
     return row, nnz, names, lines, skipped, 0, stop
 
 
-def parser(options: Options, telling: Telling) -> LineParser:
+def parser(options: Options, telling: NameEmitter) -> LineParser:
     """What parses the lines of a stream."""
     from ouzel.streams.formats.vw_features import Namespaces, names_namespaces
 
@@ -353,7 +354,7 @@ def lines_of(block: Block) -> Iterator[str]:
         yield f"{word_of(label)}{weight} |{features}\n"
 
 
-def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling: Telling | None = None) -> Parsed:
+def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling: NameEmitter | None = None) -> Parsed:
     """The examples in whole lines of text, `data[start:stop]` (uint8), and the names to tell."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
     ends = working_room("ends", stop - start + SPARE)
@@ -376,17 +377,18 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
         options.seed,
         np.uint32((1 << options.bits) - 1),
         ends,
-        nothing_noted(options.bits) if telling is None else telling.begin(),
+        empty_seen_set(options.bits) if telling is None else telling.begin(),
         (offsets, ids, values, labels, weights, head_spans, numbers),
         spans,
         crossing,
         bool(options.derived),
         zeros,
     )
-    noted, size = int(names[0]), int(names[1])
+    noted = int(names[0])
+    found = copy_names([NewNames(data, data, spans[:noted], int(names[1]))], SEPARATOR) if noted else None
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
     space = _space_of(ids[:nonzeros], int(names[3]), rows, zeros)
-    block = block._replace(names=names_of(data, spans[:noted], size), space=space, numbers=numbers[:rows])
+    block = block._replace(names=found, space=space, numbers=numbers[:rows])
     if options.derived:
         block = block._replace(factors=factors_in(crossing, rows))
     if options.unlabelled:

@@ -17,11 +17,12 @@ from ouzel.kernels.bytes import eight_bytes, ends_of_words, not_digits
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.feature_space import CATEGORY, TEXT
 from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
-from ouzel.streams.kernels.batch_hash import hash_names, put_name
+from ouzel.streams.kernels.batch_hash import SEPARATOR, hash_names, hash_prefix, hash_update, hash_update_byte, put_name
 from ouzel.streams.kernels.delimiters import finding
 from ouzel.streams.kernels.lines import Parsed, checked_text
+from ouzel.streams.kernels.new_names import record_name
 from ouzel.streams.kernels.numbers import WINDOW, plain_number
-from ouzel.streams.kernels.seen_set import SEPARATOR, absorb, absorb_byte, is_new, keep_note, prefix_of
+from ouzel.streams.kernels.seen_set import find_new
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
 
@@ -255,7 +256,7 @@ def named_features(
     """
     at, stop = np.uint64(at), np.uint64(stop)
     last = np.uint64(max(0, len(data) - np.int64(WINDOW)))
-    prefix, held, bits = prefix_of(seed, data, space[0], space[1])
+    prefix, held, bits = hash_prefix(seed, data, space[0], space[1])
     before = space[1] - space[0]  # bytes of the namespace
     line = names[2]
     going_on = True
@@ -280,8 +281,8 @@ def named_features(
                     before = to - at - ONE
                     prefix, held, bits = np.uint32(seed), ZERO, ZERO
                     if before:
-                        prefix, held, bits = absorb(prefix, held, bits, data, at + ONE, before)
-                        prefix, held, bits = absorb_byte(prefix, held, bits, SEPARATOR)
+                        prefix, held, bits = hash_update(prefix, held, bits, data, at + ONE, before)
+                        prefix, held, bits = hash_update_byte(prefix, held, bits, SEPARATOR)
                     if crossed and not enter_next(crossing, data, at + ONE, before):
                         break
                     at = to
@@ -324,12 +325,14 @@ def named_features(
             identity = hashed & mask
             if crossed and fields[k]:
                 put_factor(crossing, fields[k], hashed, values[nnz], spans[noting + k, 2], spans[noting + k, 3])
-            if is_new(noted, identity):
-                keep_note(spans, names, noting + k, identity)
             ids[nnz] = identity
             ordered &= (np.int64(identity) > previous) & (values[nnz] != 0.0)
             previous = np.int64(identity)
             nnz += 1
+        for k in range(find_new(noted, pending.hashes, count, mask, pending.new)):
+            name = np.uint64(pending.new[k])
+            span = spans[noting + name]
+            record_name(spans, names, (span[0], span[1]), span[2], span[3], pending.hashes[name] & mask)
         names[3] += count
     names[2] = line
     return np.int64(at), end, nnz, ordered, previous

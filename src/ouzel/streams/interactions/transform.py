@@ -11,9 +11,9 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Block, Names
-from ouzel.streams.feature_names import FILTER_BITS
 from ouzel.streams.interaction_inputs import Entries, Factors
 from ouzel.streams.kernels.row_order import without_zeros
+from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set
 from ouzel.streams.options import Options
 
 MOST_NAMED = 1 << 19  # features whose names are told, until they are told anew
@@ -25,7 +25,7 @@ class Told:
     """Of which features names were told, by the bits of `noted`."""
 
     def __init__(self, bits: int) -> None:
-        self.noted = np.zeros(max(1, 1 << min(bits, FILTER_BITS) >> 6), np.uint64)
+        self.noted = empty_seen_set(bits)
         self.count = self._rows = 0
         self._most = min(MOST_NAMED, 1 << min(bits, FILTER_BITS))
         self.once = False  # whether nothing is told anew, for one who keeps the names of all

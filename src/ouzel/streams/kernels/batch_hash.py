@@ -14,14 +14,17 @@ import numpy as np
 from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, mix_part
-from ouzel.streams.kernels.seen_set import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb
 
 LANES = 16  # names that are hashed together
 BLOCK = 16 * LANES  # numbers that a block takes
 WORD = np.uint64(64)
 TWO_WORDS = np.uint64(128)
 ALL = np.uint64(2**64 - 1)
-FIFTEEN, FOUR_BITS, FIVE_BITS, EIGHT_BITS = (np.uint64(number) for number in (15, 4, 5, 8))
+ROOM = 8  # bytes behind a name that must be there
+SEPARATOR = np.uint8(94)  # ^, between a namespace and a name
+ZERO, ONE, THREE, FOUR, EIGHT, FIFTEEN, HALF = (np.uint64(number) for number in (0, 1, 3, 4, 8, 15, 32))
+FOUR_BITS, FIVE_BITS, EIGHT_BITS = np.uint64(4), np.uint64(5), np.uint64(8)
+LOW = np.uint64(2**32 - 1)
 ONE_PART, TWO_PARTS, THREE_PARTS = np.uint32(1), np.uint32(2), np.uint32(3)
 
 # The lines of a block.
@@ -37,13 +40,63 @@ class PendingHashes(NamedTuple):
 
     lanes: np.ndarray  # (blocks * BLOCK,) uint32
     hashes: np.ndarray  # (blocks * LANES,) uint32, when all is done
+    new: np.ndarray  # (blocks * LANES,) uint32, which of them are new, see `seen_set`
+
+
+@force_inline
+def hash_update(word, held, bits, data, at, size):
+    """Hash `size` bytes more from `data[at]` on; ROOM bytes behind them must be there."""
+    while size >= FOUR:
+        held |= (eight_bytes(data, at) & LOW) << bits
+        word = mix_part(word, np.uint32(held))
+        held >>= HALF
+        at += FOUR
+        size -= FOUR
+    rest = size << THREE
+    held |= (eight_bytes(data, at) & ((ONE << rest) - ONE)) << bits
+    bits += rest
+    if bits >= HALF:
+        word = mix_part(word, np.uint32(held))
+        held >>= HALF
+        bits -= HALF
+    return word, held, bits
+
+
+@force_inline
+def hash_update_byte(word, held, bits, byte):
+    """Hash one byte more."""
+    held |= np.uint64(byte) << bits
+    bits += EIGHT
+    if bits == HALF:
+        word = mix_part(word, np.uint32(held))
+        held = bits = ZERO
+    return word, held, bits
+
+
+@force_inline
+def hash_update_bytes(word, held, bits, data, start, stop):
+    """Hash `data[start:stop]`, byte by byte: whatever lies behind."""
+    for k in range(np.uint64(start), np.uint64(stop)):
+        word, held, bits = hash_update_byte(word, held, bits, data[k])
+    return word, held, bits
+
+
+@force_inline
+def hash_prefix(seed, data, start, stop):
+    """The hash, not finished, of a namespace and the separator behind it; of an empty one there is none."""
+    word, held, bits = np.uint32(seed), ZERO, ZERO
+    if stop > start:
+        word, held, bits = hash_update_bytes(word, held, bits, data, start, stop)
+        word, held, bits = hash_update_byte(word, held, bits, SEPARATOR)
+    return word, held, bits
 
 
 @kernel
 def allocate_names(most):
     """Allocate for so many names, none of them there yet."""
     blocks = (most + LANES - 1) // LANES
-    return PendingHashes(np.empty(blocks * BLOCK, np.uint32), np.empty(blocks * LANES, np.uint32))
+    size = blocks * LANES
+    return PendingHashes(np.empty(blocks * BLOCK, np.uint32), np.empty(size, np.uint32), np.empty(size, np.uint32))
 
 
 @force_inline
@@ -85,7 +138,7 @@ def put_name(pending, name, word, held, bits, data, at, size, length):
     """
     behind = bits + (size << THREE)
     if behind >= TWO_WORDS:
-        word, first, behind = absorb(word, held, bits, data, at, size)
+        word, first, behind = hash_update(word, held, bits, data, at, size)
         second = ZERO
     else:
         first, second = sixteen_bytes(held, bits, data, at, size)

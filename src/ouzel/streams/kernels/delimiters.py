@@ -13,11 +13,11 @@ import numpy as np
 
 from ouzel.kernels.ascii import not_ascii
 from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
-from ouzel.kernels.jit import kernel, kernel_of
+from ouzel.kernels.jit import force_inline, kernel, kernel_of
 
 ZERO, ONE, THREE, EIGHT = (np.uint64(number) for number in (0, 1, 3, 8))
 SPARE = 64  # places behind the last one found
-NEWLINE = np.uint8(10)
+BLANK, NEWLINE = np.uint8(32), np.uint8(10)
 
 
 def finding(owner: str, marks: Callable[..., Any], is_mark: Callable[..., Any]) -> Any:
@@ -63,3 +63,13 @@ def lines_of(data, start, stop):
         odd |= np.uint64(data[at] >= 128)
         at += ONE
     return count, odd == ZERO
+
+
+@force_inline
+def trim_blanks(data, start, stop):
+    """A span without the blanks around it."""
+    while start < stop and data[start] == BLANK:
+        start += ONE
+    while stop > start and data[stop - ONE] == BLANK:
+        stop -= ONE
+    return start, stop

@@ -16,7 +16,7 @@ from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, Fo
 from ouzel.streams.formats.json_lines import JsonLines
 from ouzel.streams.formats.json_parser import ROOM
 from ouzel.streams.kernels.lines import Parsed
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.logs.arrow import ArrowDecoder
 from ouzel.streams.logs.messages import Bad, Decoded, lines_of, place_of
 from ouzel.streams.logs.protocol import Batch
@@ -74,7 +74,7 @@ class Decoder:
         elif self.format.is_columnar:
             self._tables = ArrowDecoder(self.options, self.name, self.kinds)
         else:
-            self._parse = self.format.module.parser(self.options, Telling(self.options.bits)).parse
+            self._parse = self.format.module.parser(self.options, NameEmitter(self.options.bits)).parse
         self.looked = True
 
     def _refused(self, format: str) -> NoReturn:

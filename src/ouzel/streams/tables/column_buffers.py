@@ -15,14 +15,13 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
 from ouzel.streams.interaction_inputs import Factors
+from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
 from ouzel.streams.kernels.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import ONE, ZERO, absorb_bytes, append
 from ouzel.streams.tables.arrow_types import filled
 from ouzel.streams.tables.cells import check_offsets
 
 KINDS = (NUMBER, CATEGORY)  # of columns that are read
 IS_NUMBER = KINDS.index(NUMBER)
-TOLD = 4  # of a word: its column, its id, and where it starts and ends
 
 
 class Layout(NamedTuple):
@@ -41,7 +40,7 @@ class Layout(NamedTuple):
 def _begin(seed, layout):
     """Hash the prefixes."""
     for k in range(len(layout.kinds)):
-        layout.words[k], layout.held[k], layout.bits[k] = absorb_bytes(
+        layout.words[k], layout.held[k], layout.bits[k] = hash_update_bytes(
             np.uint32(seed), ZERO, ZERO, layout.prefixes, layout.ends[k], layout.ends[k + 1]
         )
 
@@ -57,25 +56,6 @@ def layout_of(names: Sequence[str], kinds: Mapping[str, str], ids: Mapping[str, 
     layout = Layout(np.array(known, np.uint8), np.array(own, np.uint32), text, ends, *room)
     _begin(seed, layout)
     return layout
-
-
-@kernel
-def _write_names(layout, data, told, text, ends):
-    filled = ZERO
-    for k in range(len(told)):
-        column = told[k, 0]
-        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = append(text, filled, data, told[k, 2], told[k, 3])
-        ends[k] = filled
-
-
-def names_of(layout: Layout, data: np.ndarray, told: np.ndarray) -> Names:
-    """The names of words in a text, behind which are COPIED bytes, of which is `told` (k, TOLD)."""
-    ids, sizes = told[:, 1].astype(np.uint32), np.diff(layout.ends)[told[:, 0]] + told[:, 3] - told[:, 2]
-    size = int(sizes.sum())
-    ends, text = np.empty(len(told), np.uint64), np.empty(size + COPIED, np.uint8)
-    _write_names(layout, data, told, text, ends)
-    return Names(ids, ends - sizes, ends, text[:size])
 
 
 TILE = np.int64(1 << 13)  # features

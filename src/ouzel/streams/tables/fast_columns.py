@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.bytes import COPIED
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import AT_ONCE, TURN
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
-from ouzel.streams.kernels.batch_hash import PendingHashes, allocate_names, hash_names, put_hashed_name, put_name
+from ouzel.streams.kernels.batch_hash import (
+    ONE,
+    ZERO,
+    PendingHashes,
+    allocate_names,
+    hash_names,
+    hash_update_bytes,
+    put_hashed_name,
+    put_name,
+)
+from ouzel.streams.kernels.delimiters import BLANK, trim_blanks
+from ouzel.streams.kernels.new_names import NewNames, copy_names
 from ouzel.streams.kernels.row_order import RANKED, rank_into, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, absorb_bytes, append, first_met, trimmed
+from ouzel.streams.kernels.seen_set import is_new_if
 from ouzel.streams.missing import NOTHING, says_nothing
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
 from ouzel.streams.tables.column_buffers import APART, IS_NUMBER, KINDS, TILE, Layout, Rows
@@ -23,44 +33,6 @@ from ouzel.streams.truth_values import is_large_truth
 
 if TYPE_CHECKING:
     import pyarrow
-
-
-@kernel
-def _write_names(layout, data, told, filled, names):
-    """Write the names of one column's words behind what is `filled` of the text; return how much is then."""
-    ids, starts, ends, text = names
-    for k in range(np.uint64(len(told))):
-        word = told[k]
-        column = word[0]
-        ids[k], starts[k] = word[1], filled
-        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = append(text, filled, data, word[2], word[3])
-        ends[k] = filled
-    return filled
-
-
-class Told(NamedTuple):
-    """Words that a column has told: how many, how many bytes, and the text they lie in."""
-
-    words: int
-    size: int
-    text: np.ndarray
-
-
-def names_told(layout: Layout, parts: Sequence[tuple[int, Told]], told: np.ndarray) -> Names:
-    """The names of words (k, TOLD), those of some columns one behind the other."""
-    lengths = np.diff(layout.ends).tolist()
-    count = sum(part.words for _, part in parts)
-    size = sum(part.size + part.words * lengths[column] for column, part in parts)
-    starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
-    names = Names(np.empty(count, np.uint32), starts, ends, np.empty(size + COPIED, np.uint8))
-    first, filled = 0, np.uint64(0)
-    for _, part in parts:
-        some = slice(first, first + part.words)
-        here = Names(names.ids[some], starts[some], ends[some], names.text)
-        filled = np.uint64(_write_names(layout, part.text, told[some], filled, here))
-        first += part.words
-    return names._replace(text=names.text[:size])
 
 
 NONE = np.uint32(MOST_ID + 1)  # the id of nothing
@@ -129,7 +101,7 @@ def _hash_words(words, layout, column, longest, mask, noted, pending, ids, new):
                 at_start, at_end = ODD_FIRST[data[start]], ODD_LAST[data[max(stop, start + ONE) - ONE]]
                 is_odd = (at_start & at_end & OF_NOTHING) | ((at_start | at_end) & BLANK)
             if start >= near_end or is_odd:
-                start, stop = trimmed(data, start, stop)
+                start, stop = trim_blanks(data, start, stop)
                 present &= np.uint64(_says_word(data, start, stop))
                 if present and is_large_truth(data, start, stop):
                     return UNSOUND
@@ -137,7 +109,7 @@ def _hash_words(words, layout, column, longest, mask, noted, pending, ids, new):
             if start < near_end:
                 put_name(pending, k, word, held, bits, data, start, max(size, ONE), before + size)
             else:
-                hashed, rest, _ = absorb_bytes(word, held, bits, data, start, stop)
+                hashed, rest, _ = hash_update_bytes(word, held, bits, data, start, stop)
                 put_hashed_name(pending, k, hashed, rest, before + size)
             if present & np.uint64(size > longest):
                 return UNSOUND
@@ -147,20 +119,21 @@ def _hash_words(words, layout, column, longest, mask, noted, pending, ids, new):
             identity, present = pending.hashes[k] & mask, np.uint64(ids[first + k])
             ids[first + k] = identity if present else NONE
             new[count] = first + k
-            count += first_met(noted, identity, present)
+            count += is_new_if(noted, identity, present)
     return np.int64(count)
 
 
 @kernel
-def _report_plain(words, column, new, ids, told):
-    """Tell of the words in the cells `new` (k,): column, id, and where they start and end; return their bytes."""
+def _record_plain(words, layout, column, new, ids, spans):
+    """Write the spans of the words in the cells `new` (k,); return the bytes of their names."""
     size = ZERO
     for k in range(len(new)):
         i = new[k]
-        start, stop = trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
-        word = told[k]
-        word[0], word[1], word[2], word[3] = column, ids[i], start, stop
-        size += stop - start
+        start, stop = trim_blanks(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
+        span = spans[k]
+        span[0], span[1] = layout.ends[column], layout.ends[column + ONE]
+        span[2], span[3], span[4] = start, stop, ids[i]
+        size += span[1] - span[0] + stop - start
     return size
 
 
@@ -172,11 +145,11 @@ class PlainReader:
         self._pending: PendingHashes | None = None
 
     def read(
-        self, words: PlainWords, column: int, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
-    ) -> Told | None:
-        """Write the id of each cell of a column, or NONE, to `ids` (n,); words that are not yet `noted` are told.
+        self, words: PlainWords, column: int, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, spans: np.ndarray
+    ) -> NewNames | None:
+        """Write the id of each cell of a column, or NONE, to `ids` (n,); return the words that are not yet `noted`.
 
-        None if there is a cell to complain of. `new` (n,) uint64 is room.
+        None if there is a cell to complain of. `new` (n,) uint64 and `spans` (n, SPAN) are room.
         """
         if self._pending is None:
             self._pending = allocate_names(int(SOME))
@@ -185,8 +158,8 @@ class PlainReader:
         count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
         if count < 0:
             return None
-        size = _report_plain(words, place, new[:count], ids, told)
-        return Told(int(count), int(size), words.data)
+        size = int(_record_plain(words, self._layout, place, new[:count], ids, spans))
+        return NewNames(self._layout.prefixes, words.data, spans[:count], size)
 
 
 @kernel
@@ -206,36 +179,37 @@ def _pick(codes, cells, batch, noted, ids, new):
         cell = new[k]
         identity = cells[cell, ZERO]
         new[count] = cell
-        count += first_met(noted, identity, np.uint64(identity != NONE))
+        count += is_new_if(noted, identity, np.uint64(identity != NONE))
     return count
 
 
 @kernel
-def _report_coded(starts, ends, cells, column, new, told):
-    """Tell of the words in the cells `new` (k,): column, id, and where they start and end; return their bytes."""
+def _record_coded(starts, ends, cells, layout, column, new, spans):
+    """Write the spans of the words in the cells `new` (k,); return the bytes of their names."""
     size = ZERO
     for k in range(len(new)):
-        cell, word = new[k], told[k]
-        word[0], word[1], word[2], word[3] = column, cells[cell, ZERO], starts[cell], ends[cell]
-        size += ends[cell] - starts[cell]
+        cell, span = new[k], spans[k]
+        span[0], span[1] = layout.ends[column], layout.ends[column + ONE]
+        span[2], span[3], span[4] = starts[cell], ends[cell], cells[cell, ZERO]
+        size += span[1] - span[0] + span[3] - span[2]
     return size
 
 
 class CodedReader:
     """Reads a column of positions in dictionaries, which are often those of the batch before."""
 
-    def __init__(self, column: int) -> None:
-        self._column = np.uint64(column)
+    def __init__(self, layout: Layout, column: int) -> None:
+        self._layout, self._column = layout, np.uint64(column)
         self._known: Coded | None = None
         self._cells = np.empty((0, 2), np.uint32)
         self._batch = 0
 
     def read(
-        self, known: Coded, codes: np.ndarray, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
-    ) -> Told:
-        """Write the ids, or NONE, of positions (n,) in a dictionary; words that are not yet `noted` are told.
+        self, known: Coded, codes: np.ndarray, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, spans: np.ndarray
+    ) -> NewNames:
+        """Write the ids, or NONE, of positions (n,) in a dictionary; return the words that are not yet `noted`.
 
-        `new` (n,) uint64 is room.
+        `new` (n,) uint64 and `spans` (n, SPAN) are room.
         """
         starts, ends = known.cells.starts, known.cells.ends
         if self._known is not known:
@@ -246,8 +220,8 @@ class CodedReader:
         codes = codes.view()
         codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
         count = int(_pick(codes, self._cells, np.uint32(self._batch), noted, ids, new))
-        size = _report_coded(starts, ends, self._cells, self._column, new[:count], told)
-        return Told(count, int(size), known.text)
+        size = int(_record_coded(starts, ends, self._cells, self._layout, self._column, new[:count], spans))
+        return NewNames(self._layout.prefixes, known.text, spans[:count], size)
 
 
 @kernel
@@ -314,38 +288,37 @@ class ColumnRows:
         words: Mapping[int, PlainWords | tuple[Coded, np.ndarray]],
         numbers: Mapping[int, np.ndarray],
         noted: np.ndarray,
-        told: np.ndarray,
+        spans: np.ndarray,
     ) -> tuple[Rows, Names] | None:
         """The features of rows, and the names of words that are not yet `noted`; None if there is one to complain of.
 
         Columns, told by their places, are text, dictionaries with the cells that rows (n,) have, or `numbers` (n,), 0
-        where there is none. `told` (cells, TOLD) is room.
+        where there is none. `spans` (cells, SPAN) is room.
         """
         if rows > self._words.shape[1] - APART or len(self._words) < len(words) or len(self._numbers) < len(numbers):
             self._words = np.empty((len(words), rows + APART), np.uint32)
             self._numbers = np.empty((len(numbers), rows + APART), np.float32)
             self._new = np.empty(rows, np.uint64)
         places = np.zeros(len(self._layout.kinds), np.int64)
-        parts: list[tuple[int, Told]] = []
+        parts: list[NewNames] = []
         filled = 0
         for place, (column, cells) in enumerate(words.items()):
             places[column] = place
-            here, free = self._words[place, :rows], told[filled:]
+            here, free = self._words[place, :rows], spans[filled:]
             if isinstance(cells, PlainWords):
                 found = self._plain.read(cells, column, noted, here, self._new, free)
                 if found is None:
                     return None
             else:
                 known, codes = cells
-                reader = self._coded.setdefault(column, CodedReader(column))
+                reader = self._coded.setdefault(column, CodedReader(self._layout, column))
                 found = reader.read(known, codes, noted, here, self._new, free)
-            parts.append((column, found))
-            filled += found.words
+            parts.append(found)
+            filled += len(found.spans)
         for place, (column, values) in enumerate(numbers.items()):
             self._numbers[place, :rows], places[column] = values, place
         room = rows * (len(words) + len(numbers))
         read = Rows(np.empty(rows + 1, np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
         lanes = self._words[:, :rows], self._numbers[:, :rows]
         end = int(_turn(self._layout, places, *lanes, *read))
-        names = names_told(self._layout, parts, told)
-        return Rows(read.offsets, read.ids[:end], read.values[:end]), names
+        return Rows(read.offsets, read.ids[:end], read.values[:end]), copy_names(parts)

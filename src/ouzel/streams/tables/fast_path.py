@@ -13,9 +13,10 @@ import pyarrow
 
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, own_name
+from ouzel.streams.kernels.new_names import SPAN
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import as_kind, converting, filled, is_coded, is_number, numbers_of, types
-from ouzel.streams.tables.column_buffers import TOLD, Rows, layout_of
+from ouzel.streams.tables.column_buffers import Rows, layout_of
 from ouzel.streams.tables.dictionary_columns import Coded
 from ouzel.streams.tables.fast_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.schema import ColumnKinds
@@ -49,7 +50,7 @@ class AtOnce:
             if kind == NUMBER and isinstance(own_name(names[place]), str)
         }
         self._column_kinds = column_kinds
-        self._told = np.empty((0, TOLD), np.uint64)
+        self._spans = np.empty((0, SPAN), np.uint64)
 
     def read(self, batch: TableBatch, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
         """The features of a batch and the names of the words not yet `noted`; None if it cannot be read so.
@@ -59,11 +60,11 @@ class AtOnce:
         if not self._able:
             return None
         cells = batch.num_rows * len(self.names)
-        if cells > len(self._told):
-            self._told = np.empty((cells, TOLD), np.uint64)
+        if cells > len(self._spans):
+            self._spans = np.empty((cells, SPAN), np.uint64)
         if not isinstance(batch, CutRows):
             return self._read_columns(batch, noted, name, decode)
-        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._told)
+        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._spans)
         if found is None:
             return None
         rows, words, numbered, worded = found
@@ -93,7 +94,7 @@ class AtOnce:
                     sound = False
             if not sound:
                 return None
-        found = self._rows.read(batch.num_rows, words, numbers, noted, self._told) if words else None
+        found = self._rows.read(batch.num_rows, words, numbers, noted, self._spans) if words else None
         return None if found is None else (found[0], [*self._own.values(), found[1]])
 
 

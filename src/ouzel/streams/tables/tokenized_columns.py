@@ -7,13 +7,15 @@ import numpy as np
 from ouzel.kernels.bytes import not_digits
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.kernels.batch_hash import allocate_names, hash_names, put_name
+from ouzel.streams.kernels.batch_hash import ONE, ZERO, allocate_names, hash_names, put_name
+from ouzel.streams.kernels.delimiters import BLANK, trim_blanks
+from ouzel.streams.kernels.new_names import NewNames, copy_names
 from ouzel.streams.kernels.numbers import parse_number, plain_decimal
 from ouzel.streams.kernels.row_order import rank_row, ranking_room
-from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, is_new, trimmed
+from ouzel.streams.kernels.seen_set import is_new
 from ouzel.streams.missing import marks_no_number, says_nothing
 from ouzel.streams.tables.cells import says_infinite
-from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, Layout, Rows, names_of
+from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, Layout, Rows
 from ouzel.streams.tables.tokenized_rows import DOUBLED, CutRows
 from ouzel.streams.truth_values import NEITHER, lower, may_be_truth, truth_of
 
@@ -29,13 +31,13 @@ def _number(data, start, size):
 
 
 @kernel
-def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, values, told):
+def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, values, spans):
     """Rows of features in canonical order: (features, words not yet noted, which columns have numbers, and which of
     those of numbers have words).
 
     Truth values are written in small letters where they lie. -1 features if a cell is not finite or too long, or has
     quotation marks written twice. `starts` and `sizes` are those of all cells, row after row. `noted` has the ids of
-    words met so far, see `is_new`; others come to `told`. The words of a row are hashed together.
+    words met so far, see `is_new`; others come to `spans` (see `NewNames`). The words of a row are hashed together.
     """
     columns = np.uint64(len(layout.kinds))
     ranking, numbered = ranking_room(), np.zeros(len(layout.kinds), np.bool_)
@@ -53,7 +55,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
             if start >= DOUBLED:
                 return np.int64(-1), count, numbered, worded
             if (data[start] == BLANK) | (data[start + size - ONE] == BLANK):
-                start, stop = trimmed(data, start, start + size)
+                start, stop = trim_blanks(data, start, start + size)
                 size = stop - start
                 if size == ZERO:
                     continue
@@ -95,8 +97,9 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
             identity = pending.hashes[k] & mask
             ids[words[k, 1]] = identity
             if is_new(noted, identity):
-                told[count, 0], told[count, 1] = words[k, 0], identity
-                told[count, 2], told[count, 3] = words[k, 2], words[k, 3]
+                column, told = words[k, 0], spans[count]
+                told[0], told[1] = layout.ends[column], layout.ends[column + ONE]
+                told[2], told[3], told[4] = words[k, 2], words[k, 3], identity
                 count += ONE
         filled = np.uint64(rank_row(ids, values, np.int64(begun), np.int64(filled), ranking))
         offsets[i + 1] = filled
@@ -104,19 +107,21 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
 
 
 def read_in_place(
-    rows: CutRows, layout: Layout, longest: int, mask: np.uint32, noted: np.ndarray, told: np.ndarray
+    rows: CutRows, layout: Layout, longest: int, mask: np.uint32, noted: np.ndarray, spans: np.ndarray
 ) -> tuple[Rows, Names, np.ndarray, np.ndarray] | None:
     """The features of rows, the names of words that are not yet `noted`, which columns have numbers, and which of those
     of numbers have words.
 
     A word has `longest` bytes at most. None if there is a cell to complain of, or one that does not lie in the text as
-    it is. `told` (cells, TOLD) is room.
+    it is. `spans` (cells, SPAN) is room.
     """
     cells = rows.starts.size
     read = Rows(np.empty(rows.num_rows + 1, np.uint64), np.empty(cells, np.uint32), np.empty(cells, np.float32))
     asked = rows.data, rows.starts.ravel(), rows.sizes.ravel(), layout, np.uint64(longest), mask, noted
-    filled, count, numbered, worded = _read(*asked, *read, told)
+    filled, count, numbered, worded = _read(*asked, *read, spans)
     if filled < 0:
         return None
-    names = names_of(layout, rows.data, told[: int(count)])
+    spans = spans[: int(count)]
+    size = int((spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]).sum())
+    names = copy_names([NewNames(layout.prefixes, rows.data, spans, size)])
     return Rows(read.offsets, read.ids[:filled], read.values[:filled]), names, numbered, worded

@@ -21,11 +21,11 @@ from ouzel.streams.formats import json_names
 from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyTable
 from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
-from ouzel.streams.formats.json_rows import room_for
 from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
 from ouzel.streams.kernels.delimiters import SPARE, lines_of
 from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
 from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names
+from ouzel.streams.kernels.row_buffer import allocate_rows
 from ouzel.streams.kernels.seen_set import empty_seen_set
 from ouzel.streams.label_columns import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.label_values import Label, encode_labels, tidy
@@ -59,14 +59,13 @@ class Chunk:
         self.mark = self.found = self.rows = self.nonzeros = 0
         self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
         self.ids, self.values = np.empty(room, np.uint32), np.empty(room, np.float32)
-        self.gathered = room_for(room)
+        self.buffer = allocate_rows(room)
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
         self.spans = np.empty((room, 5), np.uint64)
         self.noted = empty_seen_set(options.bits) if noted is None else noted
-        self.factors, self.taken = (
-            no_entries(lines, room if options.derived else 0, data),
-            np.zeros(1, np.uint64),
-        )
+        factors = room if options.derived else 0
+        self.factors, self.taken = no_entries(lines, factors, data), np.zeros(1, np.uint64)
+        self.factor_names = np.empty(factors, np.uint32)
 
 
 class Read(NamedTuple):
@@ -136,7 +135,8 @@ class PlainObjects:
                 names,
                 chunk.factors,
                 chunk.taken,
-                chunk.gathered,
+                chunk.factor_names,
+                chunk.buffer,
             )
             chunk.rows, chunk.nonzeros = int(rows), int(nonzeros)
             chunk.at, chunk.mark, chunk.found = int(at), int(mark), int(found)
@@ -169,7 +169,7 @@ class PlainObjects:
         return Read(block, lines)
 
     def _names_in(self, chunk: Chunk, count: int, size: int) -> Names | None:
-        """The first names recorded of a chunk, of `size` bytes at most: words of its lines, then of the text of keys."""
+        """The first names recorded of a chunk, `size` bytes at most: words of its lines, then of the text of keys."""
         if not count:
             return None
         spans = chunk.spans[:count]

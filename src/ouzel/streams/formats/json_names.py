@@ -1,4 +1,4 @@
-"""Names of some rows of a JSON file: gathered as they are met, `key=word`, then hashed together.
+"""Names of some rows of a JSON file: buffer as they are met, `key=word`, then hashed together.
 
 What one name needs lies in a lane of a block of LANES, a line of the block for each part of it: so sixteen names are
 hashed with every step, and a name is put where one address says.
@@ -14,8 +14,9 @@ from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.dates import PARTS, WORDS
-from ouzel.streams.kernels.batch_hash import EIGHT, LANES, ONE, OWN, THREE, ZERO, hash_update_bytes, lane_of, put_name
+from ouzel.streams.kernels.batch_hash import EIGHT, LANES, ONE, THREE, ZERO, hash_update_bytes, lane_of, put_name
 from ouzel.streams.kernels.new_names import record_name
+from ouzel.streams.kernels.row_buffer import OWN_LINE, PLACES, put_word
 from ouzel.streams.kernels.seen_set import find_new
 
 PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, ODD, PART = (np.uint8(role) for role in range(9))
@@ -206,8 +207,8 @@ class KeyTable:
 TWO = np.uint64(2)
 
 # The lines of a block of names that say where each comes from.
-PLACES, MARKS, STARTS, ENDS, WORD_STARTS, WORD_ENDS = (np.uint64((OWN + k) * LANES) for k in range(6))
-"""The feature's place in its row, and the mark before the key where all between marks is the name. Else that is NONE or
+MARKS, STARTS, ENDS, WORD_STARTS, WORD_ENDS = (np.uint64((OWN_LINE + k) * LANES) for k in range(5))
+"""The mark before the key where all between marks is the name. Else that is NONE or
 IN_KEYS, and the others are where the key is, nothing of a number's own name, and the word."""
 NONE = np.uint64(2**32 - 1)
 IN_KEYS = np.uint64(2**32 - 2)  # the same of a name that stands in the text of the keys
@@ -215,38 +216,37 @@ TEXT_OF_KEYS = np.uint64(1 << 32)  # what is added to the places of its span
 
 
 @force_inline
-def put_word(names, name, place, keys, key, data, key_size, word, word_end, mark):
+def put_category(buffer, name, place, keys, key, data, key_size, word, word_end, mark):
     """Gather the name `key=word`, its key behind a mark and its word between others."""
-    lanes, lane = names.lanes, lane_of(name)
     state, held, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HELD], keys.table[key, BITS]
     size = word_end - word
-    put_name(names, name, state, held, bits, data, word, size, key_size + ONE + size)
-    lanes[lane + PLACES], lanes[lane + MARKS] = place, mark
+    put_word(buffer, place, name, state, held, bits, data, word, size, key_size + ONE + size)
+    buffer.names.lanes[lane_of(name) + MARKS] = mark
 
 
 @force_inline
-def put_odd_word(names, name, place, keys, key, data, start, end, word, word_end, mark):
+def put_odd_category(buffer, name, place, keys, key, data, start, end, word, word_end, mark):
     """Gather the name `key=word`, whose key is `data[start:end]`, wherever its word is; `mark` says what `data` is."""
-    put_word(names, name, place, keys, key, data, end - start, word, word_end, mark)
-    lanes, lane = names.lanes, lane_of(name)
+    put_category(buffer, name, place, keys, key, data, end - start, word, word_end, mark)
+    lanes, lane = buffer.names.lanes, lane_of(name)
     lanes[lane + STARTS], lanes[lane + ENDS] = start, end
     lanes[lane + WORD_STARTS], lanes[lane + WORD_ENDS] = word, word_end
 
 
 @force_inline
-def put_own_name(names, name, place, seed, data, start, end):
+def put_own_name(buffer, name, place, seed, data, start, end):
     """Gather the name of a number, `data[start:end]`."""
-    lanes, lane = names.lanes, lane_of(name)
-    put_name(names, name, np.uint32(seed), ZERO, ZERO, data, start, end - start, end - start)
+    lanes, lane = buffer.names.lanes, lane_of(name)
+    put_name(buffer.names, name, np.uint32(seed), ZERO, ZERO, data, start, end - start, end - start)
     lanes[lane + PLACES], lanes[lane + MARKS] = place, NONE
     lanes[lane + STARTS], lanes[lane + ENDS] = ZERO, ZERO
     lanes[lane + WORD_STARTS], lanes[lane + WORD_ENDS] = start, end
 
 
 @force_inline
-def note_names(gathered, count, mask, noted, marks, spans, names):
+def note_names(buffer, count, mask, noted, marks, spans, names):
     """Note those of the first `count` names that are new, each as that of its id."""
-    lanes, hashes, new = gathered.names
+    lanes, hashes, new = buffer.names
     for k in range(find_new(noted, hashes, count, mask, new)):
         name = np.uint64(new[k])
         lane, identity = lane_of(name), hashes[name] & mask

@@ -40,29 +40,26 @@ from ouzel.streams.formats.json_names import (
     forget_met,
     is_key,
     note_names,
-    put_odd_word,
-    put_word,
+    put_category,
+    put_odd_category,
     same_text,
 )
 from ouzel.streams.formats.json_rows import (
-    AT_ONCE,
-    ENOUGH,
-    FEATURES,
     LINE,
     LINES,
     MARK,
-    NAMES,
     OBJECT,
     TAKEN,
-    begin_row,
+    begin_object,
     finish_factors,
     finish_rows,
     put_factor,
-    put_number,
-    put_odd_number,
+    put_member,
+    put_odd_member,
 )
 from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts, read_date, read_number
 from ouzel.streams.kernels.delimiters import finding, trim_blanks
+from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS_AT_ONCE
 from ouzel.streams.missing import LENGTHS, TEXT, marks_no_number, says_nothing
 from ouzel.streams.truth_values import is_large_truth
 
@@ -135,7 +132,7 @@ def may_say_nothing(data, start, stop):
 
 
 @force_inline
-def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row):
+def read_alike(data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row):
     """Read members from `data[at]` on, behind `key`, as long as they are what followed in the object before.
 
     `marks[mark]` is not before the first mark from `at` on. Returns (at, mark, key, count, named, ended): where to go
@@ -174,12 +171,11 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
                 seconds, calendar = read_date(data, word, word_end)
                 if calendar == ZERO or table[following, PART_ROWS] == ZERO or table[following, MET] == ZERO:
                     break
-                put_number(gathered, count, keys, following, seconds)
+                put_member(buffer, count, keys, following, seconds)
                 count += np.uint64(abs(seconds) > LEAST)
-                count, named = put_parts(gathered, count, named, keys, following, calendar)
+                count, named = put_parts(buffer, count, named, keys, following, calendar)
             else:
-                put_word(gathered.names, named, count, keys, following, data, size, word, word_end, mark)
-                gathered.values[count] = 1.0
+                put_category(buffer, named, count, keys, following, data, size, word, word_end, mark)
                 named += ONE
                 count += ONE
             mark += FOUR
@@ -193,7 +189,7 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             if role <= NUMBERS:
                 if table[following, MET] == ZERO:
                     break
-                put_number(gathered, count, keys, following, value)
+                put_member(buffer, count, keys, following, value)
                 count += np.uint64(abs(value) > LEAST)
             elif role == LABEL:
                 targets[row] = value
@@ -243,13 +239,14 @@ def read_objects(
     names,
     factors,
     taken,
-    gathered,
+    factor_names,
+    buffer,
 ):
     """Read objects from `data[at:stop]` on, up to a line that is not plain, a new key, new dates or a new label.
 
     A newline stands before `stop` or a zero behind it. Marks are known up to `found`; `marks[mark]` is not behind the
     first from `at` on. `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted`
-    says that each object must have a weight. `gathered` has room for the features of all. Those that others are made
+    says that each object must have a weight. `buffer` has room for the features of all. Those that others are made
     of go to `factors`, as many as `taken` (1,) says; `names` (3,) are how many are noted in `spans`, their bytes, and
     how many features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and
     the key or the label that is new, or
@@ -261,11 +258,11 @@ def read_objects(
     waiting = count = named = ZERO  # rows that are gathered, their features and names
     first_taken = base_taken = taken[0]
     why = DONE
-    rows = gathered.rows
+    rows = buffer.rows
     offsets[row] = nnz
     while True:
-        if why != DONE or at >= stop or at >= found or named >= ENOUGH or waiting == np.uint64(AT_ONCE):
-            kept, nnz = finish_rows(gathered, waiting, count, named, mask, ids, values, offsets, row, nnz)
+        if why != DONE or at >= stop or at >= found or named >= ENOUGH_NAMES or waiting == ROWS_AT_ONCE:
+            kept, nnz = finish_rows(buffer, waiting, count, named, mask, ids, values, offsets, row, nnz)
             row += kept
             if kept < waiting:
                 why, line, line_mark, lines = ODD_LINE, rows[kept, LINE], rows[kept, MARK], rows[kept, LINES]
@@ -275,8 +272,8 @@ def read_objects(
                 taken[0] = first_taken
             named = rows[kept, NAMES]
             names[2] += named
-            note_names(gathered, named, mask, noted, marks, spans, names)
-            finish_factors(gathered, factors, base_taken, taken[0])
+            note_names(buffer, named, mask, noted, marks, spans, names)
+            finish_factors(buffer, factor_names, factors, base_taken, taken[0])
             if why != DONE:
                 return row, nnz, lines, why, line, line_mark, found, start, end
             if at >= stop:
@@ -301,7 +298,7 @@ def read_objects(
         has_weight = not weighted
         stamp = keys.table[0, LAST] + ONE
         keys.table[0, LAST] = stamp
-        begin_row(gathered, waiting, count, named, line, line_mark, lines, first_taken, stamp)
+        begin_object(buffer, waiting, count, named, line, line_mark, lines, first_taken, stamp)
         targets[row_at], codes[row_at], weights[row_at] = np.nan, 0, 1.0
         key = ZERO
         mark = mark_at(marks, mark, at)
@@ -309,7 +306,7 @@ def read_objects(
         at += ONE
         while sound:
             at, mark, key, count, named, sound = read_alike(
-                data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row_at
+                data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row_at
             )
             if sound:
                 break
@@ -414,20 +411,19 @@ def read_objects(
                         if word_end - word > longest:
                             break
                         value = 1.0
-                        put_odd_word(gathered.names, named, count, keys, key, data, start, end, word, word_end, NONE)
-                        gathered.values[count] = 1.0
+                        put_odd_category(buffer, named, count, keys, key, data, start, end, word, word_end, NONE)
                         named += ONE
                         name = named
                         count += ONE
                     else:
-                        count, named = put_odd_number(
-                            gathered, count, named, keys, key, value, stamp, seed, data, start, end
+                        count, named = put_odd_member(
+                            buffer, count, named, keys, key, value, stamp, seed, data, start, end
                         )
-                        count, named = put_parts(gathered, count, named, keys, key, calendar)
+                        count, named = put_parts(buffer, count, named, keys, key, calendar)
                     if keys.table[key, FIELD]:
                         if word_end == ZERO:
                             word, word_end = start, end
-                        gathered.factors[taken[0] - base_taken] = name
+                        factor_names[taken[0] - base_taken] = name
                         put_factor(factors, taken, keys, key, value, word, word_end, word == start)
             at = behind_blanks(data, at)
             byte = data[at]

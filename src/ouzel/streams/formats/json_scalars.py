@@ -11,7 +11,7 @@ import numpy as np
 from ouzel.kernels.bytes import not_digits, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.dates import PARTS, WORDS
-from ouzel.streams.formats.json_names import IN_KEYS, PART_ROWS, SIZE, START, WORD_ROOM, put_odd_word
+from ouzel.streams.formats.json_names import IN_KEYS, PART_ROWS, SIZE, START, WORD_ROOM, put_odd_category
 from ouzel.streams.kernels.numbers import digits_at, parse_number, plain_decimal
 
 MOST_DIGITS = np.uint64(17)  # of a whole number
@@ -207,15 +207,14 @@ def read_date(data, start, stop):
 
 
 @force_inline
-def put_parts(gathered, count, named, keys, key, calendar):
+def put_parts(buffer, count, named, keys, key, calendar):
     """Gather the parts of a calendar, if it has any, as features of the key; return how many features and names are."""
     part, end = (calendar >> FIRST) & LOW_BYTE, calendar >> STOP
     while part < end:
         row, word = keys.table[key, PART_ROWS] + part, (calendar >> (EIGHT * part)) & LOW_BYTE
         start, word_at = keys.table[row, START], WORD_STEP * word
         word_end, key_end = word_at + WORD_SIZES[word], start + keys.table[row, SIZE]
-        put_odd_word(gathered.names, named, count, keys, row, keys.text, start, key_end, word_at, word_end, IN_KEYS)
-        gathered.values[count] = 1.0
+        put_odd_category(buffer, named, count, keys, row, keys.text, start, key_end, word_at, word_end, IN_KEYS)
         count += ONE
         named += ONE
         part += ONE

@@ -1,0 +1,117 @@
+"""Rows of features on their way into a block: some rows are gathered, their names hashed together, then each is sorted.
+
+So names are hashed sixteen at a time, one row is put in order while the next is, and a row that is given up before it
+is complete leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.ranks import TURN
+from ouzel.streams.kernels.batch_hash import LANES, OWN, PendingHashes, allocate_names, hash_names, lane_of, put_name
+from ouzel.streams.kernels.row_order import RANKED, rank_into, sort_row
+
+ROWS_AT_ONCE = np.uint64(32)  # rows that are gathered at most
+ENOUGH_NAMES = np.uint64(64)  # names that are
+FEATURES, NAMES = 0, 1  # columns of `rows`: the features and the names that were gathered before the row
+OWN_COLUMN = 2  # from this column on, `rows` is the reader's own
+COLUMNS = 7
+PLACES = np.uint64(OWN * LANES)  # the line of a block of names with the places of their features
+OWN_LINE = OWN + 1  # from this line on, a block is the reader's own
+ZERO, ONE, MOST = np.uint64(0), np.uint64(1), np.uint64(RANKED)
+
+
+class RowBuffer(NamedTuple):
+    """Features of some rows, one row after the other, and those of their names that are not hashed yet."""
+
+    ids: np.ndarray  # (k,) uint32, turned (`ouzel.kernels.ranks`)
+    values: np.ndarray  # (k,) float32
+    hashes: np.ndarray  # (k,) uint32, not masked
+    ranks: np.ndarray  # (k,) uint32
+    names: PendingHashes
+    rows: np.ndarray  # (ROWS_AT_ONCE + 1, COLUMNS) uint64
+
+
+@kernel
+def allocate_rows(features):
+    """Allocate for rows of up to so many features in all."""
+    size = (features // LANES + 2) * LANES
+    ids, hashes, ranks = np.empty(size, np.uint32), np.empty(size, np.uint32), np.empty(size, np.uint32)
+    rows = np.zeros((int(ROWS_AT_ONCE) + 1, COLUMNS), np.uint64)
+    return RowBuffer(ids, np.empty(size, np.float32), hashes, ranks, allocate_names(size), rows)
+
+
+@force_inline
+def begin_row(buffer, row, features, names):
+    """Begin a row behind so many features and names."""
+    buffer.rows[row, FEATURES], buffer.rows[row, NAMES] = features, names
+
+
+@force_inline
+def put_number(buffer, place, identity, hashed, value):
+    """Put a feature with an id and its hash, not masked, at a place."""
+    buffer.ids[place], buffer.hashes[place], buffer.values[place] = np.uint32(identity) ^ TURN, hashed, value
+
+
+@force_inline
+def put_word(buffer, place, name, state, held, bits, data, at, size, length):
+    """Put a feature with the value 1 at a place, whose id is the hash of the next name; see `put_name`."""
+    put_name(buffer.names, name, state, held, bits, data, at, size, length)
+    buffer.names.lanes[lane_of(name) + PLACES] = place
+    buffer.values[place] = 1.0
+
+
+@force_inline
+def finish_names(buffer, features, names, rows, mask):
+    """Hash the names of all rows, and give features their ids."""
+    begin_row(buffer, rows, features, names)
+    hash_names(buffer.names, names)
+    for k in range(names):
+        place, hashed = np.uint64(buffer.names.lanes[lane_of(k) + PLACES]), buffer.names.hashes[k]
+        buffer.ids[place], buffer.hashes[place] = (hashed & mask) ^ TURN, hashed
+
+
+@force_inline
+def _is_ascending(ids, first, count):
+    """Whether ids, turned, are in order, each once."""
+    wrong = False
+    for k in range(first + ONE, first + count):
+        wrong |= (ids[k] ^ TURN) <= (ids[k - ONE] ^ TURN)
+    return not wrong
+
+
+@force_inline
+def finish_row(buffer, row, ids, values, nnz):
+    """Write a row to `ids[nnz:]` and `values[nnz:]` in canonical order; return where it ends."""
+    rows, given_ids, given_values = buffer.rows, buffer.ids, buffer.values
+    first, count = rows[row, FEATURES], rows[row + ONE, FEATURES] - rows[row, FEATURES]
+    has_words = rows[row, NAMES] != rows[row + ONE, NAMES]
+    ordered = (not has_words or count > MOST) and _is_ascending(given_ids, first, count)
+    ranked = count <= MOST and not ordered
+    if ranked and rank_into(given_ids, given_values, first, count, buffer.ranks, ids, values, nnz):
+        return nnz + count
+    for k in range(count):
+        ids[nnz + k], values[nnz + k] = given_ids[first + k] ^ TURN, given_values[first + k]
+    if not ordered:
+        return np.uint64(sort_row(ids, values, np.int64(nnz), np.int64(nnz + count)))
+    return nnz + count
+
+
+@kernel
+def _repeats(hashes, values, first, count):
+    """Whether one of the features stands in a row twice. Both arrays are used up."""
+    return sort_row(hashes, values, np.int64(first), np.int64(first + count)) < np.int64(first + count)
+
+
+@force_inline
+def has_repeats(buffer, row, size):
+    """Whether a row, `size` features when finished, has one feature twice: not two whose ids are equal by chance.
+
+    The row is used up.
+    """
+    first, count = buffer.rows[row, FEATURES], buffer.rows[row + ONE, FEATURES] - buffer.rows[row, FEATURES]
+    return size != count and _repeats(buffer.hashes, buffer.values, first, count)

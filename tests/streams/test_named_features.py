@@ -18,8 +18,8 @@ from ouzel.streams.kernels.batch_hash import (
     hash_update_bytes,
     put_name,
 )
-from ouzel.streams.kernels.delimiters import SPARE, lines_of
-from ouzel.streams.kernels.row_order import RANKED, rank_row, ranking_room, sort_row
+from ouzel.streams.kernels.delimiters import SPARE, count_lines
+from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, rank_row, sort_row
 from ouzel.streams.options import Options
 
 WORDS = st.one_of(
@@ -131,16 +131,15 @@ def test_names_hashed_together_have_the_hashes_of_each(sizes, seed, text):
     data = np.frombuffer(text, np.uint8)
     spans = np.array([(0, first, first, first + size) for first, size in sizes], np.uint64).reshape(-1, 4)
 
-    found = together(np.uint32(seed), data, spans)
+    found = together(np.uint32(seed), data, spans, allocate_names(len(spans)))
 
     separated = [text[:first] + b"^" * bool(first) + text[first : first + size] for first, size in sizes]
     assert found.tolist() == [murmur3_32(np.frombuffer(name, np.uint8), 0, len(name), seed) for name in separated]
 
 
 @kernel
-def together(seed, data, spans):
+def together(seed, data, spans, pending):
     """The hashes of names and their prefixes at spans (n, 4)."""
-    pending = allocate_names(len(spans))
     for k in range(len(spans)):
         first, size = spans[k, 1], spans[k, 3] - spans[k, 2]
         prefix, held, bits = hash_prefix(seed, data, spans[k, 0], first)
@@ -190,7 +189,7 @@ def test_counting_sorts_a_row_as_comparing_does(numbers, repeat):
 
 @kernel
 def ranked(ids, values):
-    return rank_row(ids, values, 0, len(ids), ranking_room())
+    return rank_row(ids, values, 0, len(ids), allocate_ranking())
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 200])
@@ -223,4 +222,4 @@ def test_a_kernel_finds_in_many_bytes_what_the_plain_body_says():
 def test_lines_are_counted(text, start, stop):
     start, stop = sorted((min(start, len(text)), min(stop, len(text))))
 
-    assert lines_of(np.frombuffer(text + b"\n" * 64, np.uint8), start, stop)[0] == text[start:stop].count(b"\n")
+    assert count_lines(np.frombuffer(text + b"\n" * 64, np.uint8), start, stop)[0] == text[start:stop].count(b"\n")

@@ -117,7 +117,7 @@ class Reading:
     def _rows(self, chunk: Chunk, places: list[int], texts: Sequence[bytes], asked: bool) -> Iterator[tuple[int, Row]]:
         """The plain examples among the lines of a chunk, with the places that the lines have."""
         plain, at, odd = self._plain[asked], 0, 0
-        while at < len(places) and odd < MOST_ODD and plain.able(chunk):
+        while at < len(places) and odd < MOST_ODD and plain.supports(chunk):
             block = plain.read(chunk).block
             sizes, labels = np.diff(block.offsets).tolist(), labels_in(block)
             for k, (size, label) in enumerate(zip(sizes, labels, strict=True)):
@@ -136,7 +136,7 @@ class Reading:
         chunk = Chunk(np.frombuffer(text, np.uint8), 0, len(text), options)
         with self._locks[asked]:
             plain = self._plain[asked]
-            block = plain.read(chunk).block if plain.able(chunk) else None
+            block = plain.read(chunk).block if plain.supports(chunk) else None
         if block is None or block.rows != lines:
             return None
         return block if asked or not np.isnan(block.labels).any() else None

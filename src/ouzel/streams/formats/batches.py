@@ -33,11 +33,11 @@ def read_table(
     format: Format,
     skipped: Skipped,
     kinds: ColumnKinds,
-    telling: NameEmitter | None = None,
+    emitter: NameEmitter | None = None,
 ) -> Iterator[Block]:
     """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
     if format.family is Family.OBJECTS:
-        yield from read_json_lines(source, options, skipped, kinds, telling)
+        yield from read_json_lines(source, options, skipped, kinds, emitter)
         return
     delimited = format.is_delimited
     above, uneven = lines_above(options) if delimited else 0, Uneven()
@@ -55,8 +55,8 @@ def read_table(
             continue
         if columns is None:
             label = find_label(options, batch.schema.names, source.name, kinds.say_once)
-            asked = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
-            columns = Columns(*asked, telling)
+            expected = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
+            columns = Columns(*expected, emitter)
         if batch.num_rows:
             yield from columns.blocks(batch, skipped)
 

@@ -65,7 +65,7 @@ class BlockTables:
         offsets = pyarrow.array((block.offsets - block.offsets[0]).astype(np.int64))
         ids, names = self._new_names(block.names)
         labels = None if block.label_names is None else list(block.label_names)
-        told = json.dumps({"space": described(block.space), "labels": labels})
+        headers = json.dumps({"space": described(block.space), "labels": labels})
         later = [None] * (block.rows - 1)
         columns = {
             "indices": pyarrow.LargeListArray.from_arrays(offsets, pyarrow.array(block.indices[start:stop])),
@@ -76,7 +76,7 @@ class BlockTables:
             "tag": None if block.tags is None else _tags(block),
             "named": [ids, *later],
             "names": [names, *later],
-            "block": [told, *later],
+            "block": [headers, *later],
         }
         arrays = [pyarrow.array(columns[field.name], field.type) for field in self.schema]
         return pyarrow.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -107,14 +107,14 @@ class BlockReader:
     def __init__(self, schema: pyarrow.Schema, options: Options, name: str) -> None:
         check_format(options, name, None)
         self.name = name
-        self._told: dict[str, Any] | None = None
-        self._as_told: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space
+        self._header: dict[str, Any] | None = None
+        self._known_space: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space
         stored = self._checked(schema.metadata[KEY], OF_A_FILE, "what it says of itself")
         for option in ("bits", "seed"):
-            given, asked = stored[option], getattr(options, option)
-            if given != asked:
+            given, expected = stored[option], getattr(options, option)
+            if given != expected:
                 raise DataError.at(
-                    name, f"its names were hashed with {option} {given}, not {asked}; give", **{option: given}
+                    name, f"its names were hashed with {option} {given}, not {expected}; give", **{option: given}
                 )
         self._tagged, self._grouped = "tag" in schema.names, "group" in schema.names
         expected = {**OF_ALL, **OF_THE_FIRST, **({"group": GROUP} if self._grouped else {})}
@@ -129,9 +129,9 @@ class BlockReader:
         for column in (*OF_ALL, "group") if self._grouped else OF_ALL:
             if batch.column(column).null_count:
                 raise self._damaged(f"{column} has rows of nothing")
-        told = batch.column("block")
-        alone = told.null_count == len(told) - 1 and told[0].is_valid
-        begun = [] if alone else np.flatnonzero(is_there(told)).tolist()
+        headers = batch.column("block")
+        alone = headers.null_count == len(headers) - 1 and headers[0].is_valid
+        begun = [] if alone else np.flatnonzero(is_there(headers)).tolist()
         for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
             yield self._block(batch.slice(start, stop - start))
 
@@ -164,12 +164,12 @@ class BlockReader:
         names = None
         text = batch.column("block")[0].as_py()
         if text is not None:
-            if self._told is None or text != self._as_told[0]:  # else it is what was checked before
-                self._told = self._checked(text, OF_A_BLOCK, "what it says of a block")
+            if self._header is None or text != self._known_space[0]:  # else it is what was checked before
+                self._header = self._checked(text, OF_A_BLOCK, "what it says of a block")
                 with self._undamaged():
-                    self._as_told = text, space_of(self._told["space"])
+                    self._known_space = text, space_of(self._header["space"])
             names = self._names(batch)
-        if self._told is None:
+        if self._header is None:
             raise self._damaged("its first row says nothing of its block")
         ids, values = batch.column("indices"), batch.column("values")
         offsets, same = (filled(lists.offsets, 0) for lists in (ids, values))
@@ -178,7 +178,7 @@ class BlockReader:
         check_offsets(same, batch.num_rows, len(numbers))
         entries, others = slice(offsets[0], offsets[-1]), slice(same[0], same[-1])
         labels, weights = (filled(batch.column(column), np.nan) for column in ("label", "weight"))
-        names_of_labels = self._told["labels"]
+        names_of_labels = self._header["labels"]
         classes = -1 if names_of_labels is None else len(names_of_labels)
         indices, numbers = indices[entries], numbers[others]
         sound, zeros = _are_sound(offsets, same, indices, numbers, labels, weights, classes)
@@ -198,7 +198,7 @@ class BlockReader:
             groups=filled(batch.column("group"), 0) if self._grouped else None,
             label_names=names_of_labels,
             names=names,
-            space=self._as_told[1],
+            space=self._known_space[1],
             tags=batch.column("tag") if self._tagged else None,
         )
 

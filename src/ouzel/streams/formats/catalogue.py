@@ -209,8 +209,8 @@ FORMATS: Mapping[str, Format] = {
             in_messages=True,
         ),
         Format(
-            "formats.idx",
-            "formats.idx",
+            "idx",
+            "idx",
             Family.ARRAYS,
             "formats.idx",
             (".idx",),

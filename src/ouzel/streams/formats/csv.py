@@ -27,11 +27,15 @@ from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, CutRows, as_arr
 ZERO, ONE, TWO, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 8, 63))
 QUOTE, NEWLINE, RETURN = (np.uint8(byte) for byte in b'"\n\r')
 LONGEST = 1 << 31  # bytes of a text, whose places are told from marks by their highest bit
-ODD = -1  # not written plainly
+FALLBACK = -1  # not written plainly
+DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
+BLOCK = 4 << 20  # bytes that PyArrow parses at a time
+PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
+QUOTED = re.compile(r'"[^"]*"?')
 
 
 @force_inline
-def _to_the_left(word):
+def _prefix_parity(word):
     """Each bit is the parity of those up to it."""
     for shift in (1, 2, 4, 8, 16, 32):
         word ^= word << np.uint64(shift)
@@ -49,7 +53,7 @@ def find_ends(data, stop, delimiter, found):
     at, stop = ZERO, np.uint64(stop)
     while at < stop:
         marks = equal_to(data, at, QUOTE)
-        quoted = _to_the_left(marks) ^ inside
+        quoted = _prefix_parity(marks) ^ inside
         inside = ZERO - (quoted >> SIXTY_THREE)
         word = (equal_to(data, at, delimiter) | equal_to(data, at, NEWLINE)) & ~quoted
         quotes += ones(marks)
@@ -65,13 +69,13 @@ def find_ends(data, stop, delimiter, found):
 
 
 @force_inline
-def _doubled(data, start, stop, quoted):
+def _count_doubled(data, start, stop, quoted):
     """How many quotation marks of a cell are written twice; ODD if one is not."""
     count = 0
     while start < stop:
         if data[start] == QUOTE:
             if not quoted or start + ONE == stop or data[start + ONE] != QUOTE:
-                return ODD
+                return FALLBACK
             count += 1
             start += ONE
         start += ONE
@@ -79,7 +83,7 @@ def _doubled(data, start, stop, quoted):
 
 
 @kernel
-def cut_rows(data, found, count, columns, careful, starts, sizes):
+def tokenize_rows(data, found, count, columns, careful, starts, sizes):
     """Where cells start and their sizes, those of a row side by side: (rows, end, quotation marks, returns).
 
     As many quotation marks and carriage returns are told as are not part of a cell. Where `careful`, those that are
@@ -98,7 +102,7 @@ def cut_rows(data, found, count, columns, careful, starts, sizes):
         if k + columns > count:
             for rest in range(k, count):
                 if data[found[rest]] == NEWLINE:
-                    return ODD, np.int64(at), quotes, returns
+                    return FALLBACK, np.int64(at), quotes, returns
             break
         for column in range(columns):
             end = np.uint64(found[k + column])
@@ -106,21 +110,21 @@ def cut_rows(data, found, count, columns, careful, starts, sizes):
             at = end + ONE
             last = column == columns - ONE
             if (data[end] == NEWLINE) != last:
-                return ODD, np.int64(at), quotes, returns
+                return FALLBACK, np.int64(at), quotes, returns
             if last and stop > start and data[stop - ONE] == RETURN:
                 stop -= ONE
                 returns += 1
             quoted = stop > start and data[start] == QUOTE
             if quoted:
                 if stop - start < TWO or data[stop - ONE] != QUOTE:
-                    return ODD, np.int64(at), quotes, returns
+                    return FALLBACK, np.int64(at), quotes, returns
                 start, stop = start + ONE, stop - ONE
                 quotes += 2
             size, mark = stop - start, np.uint32(0)
             if careful:
-                doubled = _doubled(data, start, stop, quoted)
-                if doubled == ODD:
-                    return ODD, np.int64(at), quotes, returns
+                doubled = _count_doubled(data, start, stop, quoted)
+                if doubled == FALLBACK:
+                    return FALLBACK, np.int64(at), quotes, returns
                 if doubled:
                     mark = DOUBLED
                     quotes += 2 * doubled
@@ -132,12 +136,12 @@ def cut_rows(data, found, count, columns, careful, starts, sizes):
     return row, np.int64(at), quotes, returns
 
 
-def can_cut(delimiter: str) -> bool:
+def can_tokenize(delimiter: str) -> bool:
     """Whether cells that are parted by this can be found: by one byte that means nothing else."""
     return len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\0"\r\n'
 
 
-class Cutter:
+class CsvTokenizer:
     """Chunks of CSV text as rows of cells."""
 
     def __init__(self, names: list[str], delimiter: str) -> None:
@@ -145,7 +149,7 @@ class Cutter:
         self._delimiter = np.uint8(ord(delimiter))
         self._found = np.empty(0, np.uint32)
 
-    def cut(self, text: bytes) -> tuple[CutRows, int] | None:
+    def tokenize(self, text: bytes) -> tuple[CutRows, int] | None:
         """The rows of a text, and how many bytes they take: all but the last, where a quotation in it does not end.
 
         None if one is not written plainly, or the last is most of the text.
@@ -160,25 +164,19 @@ class Cutter:
         count, quotes, returns, is_open = find_ends(data, len(text), self._delimiter, self._found)
         starts, sizes = np.empty(count, np.uint32), np.empty(count, np.uint32)
         for careful in (False, True):
-            asked = data, self._found, count, len(self.names), careful
-            rows, end, marks, stripped = cut_rows(*asked, starts, sizes)
-            whole = end == len(text) or (is_open and self._may_go_on(data, count, end, len(text)))
-            if rows == ODD or stripped != returns or not whole:
+            arguments = data, self._found, count, len(self.names), careful
+            rows, end, marks, stripped = tokenize_rows(*arguments, starts, sizes)
+            whole = end == len(text) or (is_open and self._may_continue(data, count, end, len(text)))
+            if rows == FALLBACK or stripped != returns or not whole:
                 return None
             if marks + text.count(b'"', end) == quotes:
                 return CutRows(self.names, data, starts, sizes, rows), end
         return None
 
-    def _may_go_on(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
+    def _may_continue(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
         """Whether the last cell of a text is a quotation, and the row, which begins at `end`, is not most of it."""
         start = max(end, int(self._found[count - 1]) + 1) if count else end
         return bool(data[start] == QUOTE) and 2 * end >= size
-
-
-DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
-BLOCK = 4 << 20  # bytes that PyArrow parses at a time
-PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
-QUOTED = re.compile(r'"[^"]*"?')
 
 
 def lines_above(options: Options) -> int:
@@ -206,11 +204,11 @@ def delimited_batches(
     if options.columns:
         names, delimiter = list(options.columns), delimiter or ","
     else:
-        names, delimiter = _header(text, delimiter, options.skip_lines + 1)
+        names, delimiter = _read_header(text, delimiter, options.skip_lines + 1)
     even, ended = 0, False  # rows given out
     last = None  # the last batch of any rows
-    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text, options.on_error == "skip")
-    for batch in chain(_plain(text, names, delimiter, uneven) if can_cut(delimiter) else (), parsed):
+    parsed = _whole_rows(_arrow_batches(text, names, delimiter, uneven), text, options.on_error == "skip")
+    for batch in chain(_tokenized_batches(text, names, delimiter, uneven) if can_tokenize(delimiter) else (), parsed):
         if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
             batch, ended = batch.slice(0, uneven.first.number - 1 - even), True  # Arrow reads ahead
         marked = _marked_rows(batch) if text.marked else {}
@@ -263,14 +261,14 @@ def delimited_batches(
         )
 
 
-def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
+def _tokenized_batches(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
     """The rows up to the first piece that is not written plainly; what is not read is put back."""
-    cutter = Cutter(names, delimiter)
+    tokenizer = CsvTokenizer(names, delimiter)
     rest, data = b"", b"\n"
     while data and len(rest) < PIECE:
         data = text.lines(3 * PIECE)
         rest += data
-        found = cutter.cut(rest if rest.endswith(b"\n") else rest + b"\n")
+        found = tokenizer.tokenize(rest if rest.endswith(b"\n") else rest + b"\n")
         if found is None:
             break
         rows, end = found
@@ -281,7 +279,7 @@ def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> 
     text.put_back(rest)
 
 
-def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
+def _arrow_batches(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
     """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
 
     kinds = dict.fromkeys(names, pyarrow.large_string())
@@ -307,17 +305,17 @@ def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) ->
 
 def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bool) -> Iterator[pyarrow.RecordBatch]:
     """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
-    held = None  # Arrow reads ahead: an end is known before the last batch is given out
+    pending = None  # Arrow reads ahead: an end is known before the last batch is given out
     for batch in batches:
-        if held is not None:
-            yield held
+        if pending is not None:
+            yield pending
         within = text.quotes % 2 and (text.damage is not None or (skip and _last_cell(batch)))
-        held = batch if within else None
-        if held is None:
+        pending = batch if within else None
+        if pending is None:
             yield batch
-    if held is not None:
-        text.left_open = _last_cell(held) if text.damage is None else ""
-        yield held.slice(0, max(0, held.num_rows - 1))
+    if pending is not None:
+        text.left_open = _last_cell(pending) if text.damage is None else ""
+        yield pending.slice(0, max(0, pending.num_rows - 1))
 
 
 def _last_cell(batch: pyarrow.RecordBatch | CutRows | None) -> str:
@@ -341,7 +339,7 @@ def _beginning(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[str], str]:
+def _read_header(text: CellText, delimiter: str | None, number: int) -> tuple[list[str], str]:
     """Names of columns, in the line of this number, and what parts them outside of quotation marks."""
     name = text.name
     lines = _lines(text, number)

@@ -32,9 +32,9 @@ def read_blocks(source: Source, options: Options) -> Iterator[Block]:
     labels = np.full(count, np.nan)
     partner = source.name.replace("images-idx3", "labels-idx1")
     if source.path is not None and partner != source.name:
-        beside = Source(partner)
-        with reading(beside, "idx"):
-            labels = _array(beside, LABELS, limits)[4:].astype(np.float64)
+        labels_source = Source(partner)
+        with reading(labels_source, "idx"):
+            labels = _array(labels_source, LABELS, limits)[4:].astype(np.float64)
         if len(labels) != count:
             raise DataError.at(partner, f"has {len(labels)} labels for {count} images")
     pixels = pixels.reshape(count, size)

@@ -22,7 +22,7 @@ from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyT
 from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
 from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
-from ouzel.streams.kernels.delimiters import SPARE, lines_of
+from ouzel.streams.kernels.delimiters import SPARE, count_lines
 from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
 from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names
 from ouzel.streams.kernels.row_buffer import allocate_rows
@@ -39,19 +39,20 @@ EQUALS = np.uint8(61)  # between a key and a word
 MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
 FEWEST = 5  # bytes of a feature, `"":1,`, and of its name
 ROLES = {None: json_names.PLAIN, NUMBER: json_names.NUMBERS, CATEGORY: json_names.CATEGORIES, DATE: json_names.DATES}
+MOST_AT_ONCE = 4096  # lines that are read one by one before plain ones are looked for again
 
 
 class Chunk:
     """Whole lines of text, and room for what is read of them."""
 
     def __init__(
-        self, data: np.ndarray, start: int, stop: int, options: Options, noted: np.ndarray | None = None
+        self, data: np.ndarray, start: int, stop: int, options: Options, seen: np.ndarray | None = None
     ) -> None:
         if len(data) < stop + ROOM or data[stop - 1] != 10:
             data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
             start, stop = 0, stop - start
         self.data, self.at, self.stop = data, start, stop
-        ended, ascii = lines_of(data, start, stop)
+        ended, ascii = count_lines(data, start, stop)
         self.is_text = ascii or is_utf8(data, start, stop)
         self.marks = np.empty(stop - start + SPARE, np.uint64)
         room = (stop - start) // FEWEST + 1
@@ -62,13 +63,13 @@ class Chunk:
         self.buffer = allocate_rows(room)
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
         self.spans = np.empty((room, 5), np.uint64)
-        self.noted = empty_seen_set(options.bits) if noted is None else noted
+        self.seen = empty_seen_set(options.bits) if seen is None else seen
         factors = room if options.derived else 0
         self.factors, self.taken = no_entries(lines, factors, data), np.zeros(1, np.uint64)
         self.factor_names = np.empty(factors, np.uint32)
 
 
-class Read(NamedTuple):
+class PlainBlock(NamedTuple):
     """What was read of a chunk: a block, and how many lines that took."""
 
     block: Block
@@ -81,26 +82,26 @@ class PlainObjects:
     def __init__(self, reader: JsonExamples) -> None:
         self.reader = reader
         options = reader.options
-        self._able = (
+        self._supported = (
             options.group is None and options.id is None and options.space.width is None and sys.byteorder == "little"
         )
         self._label = reader.label
         self._keys, self._labels = KeyTable(), KeyTable()
         self._names: dict[str, int] = {}  # of the keys, and their rows
-        self._also: Mapping[str, str] = {}  # columns that were known to hold another kind, too
+        self._other_kinds: Mapping[str, str] = {}  # columns that were known to hold another kind, too
         self._fields: list[str] = []  # that others are made of
         self._values: list[Label | None] = [None]  # of the words that are labels
 
-    def able(self, chunk: Chunk) -> bool:
+    def supports(self, chunk: Chunk) -> bool:
         """Whether objects of a chunk can be read now: it is known which member is the label, and all options apply."""
         return (
             chunk.is_text
             and chunk.stop < MOST_BYTES
-            and self._able
+            and self._supported
             and (self.reader.label is not None or self.reader.options.unlabelled)
         )
 
-    def read(self, chunk: Chunk) -> Read:
+    def read(self, chunk: Chunk) -> PlainBlock:
         """The objects of a chunk up to one that is not plain, or to its end."""
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
@@ -108,7 +109,7 @@ class PlainObjects:
         self._allow_numbers()
         names = np.zeros(3, np.uint64)
         first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
-        self._keys.forget_all_met()
+        self._keys.forget_all_uses()
         mask = np.uint32((1 << options.bits) - 1)
         settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, options.seed
         while True:
@@ -122,7 +123,7 @@ class PlainObjects:
                 self._keys.arrays,
                 self._labels.arrays,
                 *settings,
-                chunk.noted,
+                chunk.seen,
                 chunk.rows,
                 chunk.nonzeros,
                 chunk.offsets,
@@ -166,20 +167,20 @@ class PlainObjects:
         if options.derived:
             block = block._replace(factors=self._factors(chunk, here, taken))
         reader.sound += block.rows
-        return Read(block, lines)
+        return PlainBlock(block, lines)
 
     def _names_in(self, chunk: Chunk, count: int, size: int) -> Names | None:
         """The first names recorded of a chunk, `size` bytes at most: words of its lines, then of the text of keys."""
         if not count:
             return None
         spans = chunk.spans[:count]
-        made = spans[:, 0] >= TEXT_OF_KEYS
-        if not made.any():
+        in_keys = spans[:, 0] >= TEXT_OF_KEYS
+        if not in_keys.any():
             return copy_names([NewNames(chunk.data, chunk.data, spans, size)], EQUALS)
-        own = spans[made]
+        own = spans[in_keys]
         own[:, :4] -= TEXT_OF_KEYS
         data, text = chunk.data, self._keys.arrays.text
-        return copy_names([NewNames(data, data, spans[~made], size), NewNames(text, text, own, size)], EQUALS)
+        return copy_names([NewNames(data, data, spans[~in_keys], size), NewNames(text, text, own, size)], EQUALS)
 
     def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
         """The factors of some rows of a chunk, from this one on."""
@@ -220,9 +221,9 @@ class PlainObjects:
     def _allow_numbers(self) -> None:
         """Read numbers of those categories that are known to have some: of others each is looked at in Python."""
         kinds = self.reader.kinds
-        if kinds.also is not self._also:
-            self._also = kinds.also
-            for name in self._also.keys() & self._names.keys():
+        if kinds.also is not self._other_kinds:
+            self._other_kinds = kinds.also
+            for name in self._other_kinds.keys() & self._names.keys():
                 self._keys.arrays.table[self._names[name], PURE] = kinds.may_lack_numbers(name)
 
     def _add_parts(self, word: bytes) -> bool:
@@ -243,19 +244,19 @@ class PlainObjects:
         if name == self._label:
             return json_names.LABEL
         if self._label is None and find_label(options, [name], self.reader.name) is not None:
-            return json_names.ODD
+            return json_names.FALLBACK
         if name == options.weight:
             return json_names.WEIGHT
         if not name or len(name) > options.limits.word:
-            return json_names.ODD
+            return json_names.FALLBACK
         if options.keep and not matches(name, options.keep):
             return json_names.IGNORED
         try:
             own_name(name)
         except ValueError:
-            return json_names.ODD
+            return json_names.FALLBACK
         kind = known.get(name) or options.kind_of(name)
-        return ROLES.get(kind, json_names.ODD)
+        return ROLES.get(kind, json_names.FALLBACK)
 
     def _add_label(self, word: bytes) -> bool:
         """Enter a word that is a label; returns whether there is room for it."""
@@ -267,7 +268,7 @@ class PlainObjects:
         if sound and options.label_positive is not None:
             value = as_sign(value, options.label_positive)
         self._values.append(value)
-        self._labels.add(word, json_names.PLAIN if sound else json_names.ODD)
+        self._labels.add(word, json_names.PLAIN if sound else json_names.FALLBACK)
         return True
 
     def _encoded(self, targets: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, list[Label] | None]:
@@ -292,9 +293,9 @@ class PlainObjects:
 
     def _space(self, words: bool) -> FeatureSpace:
         """What the features since it was last asked are known by."""
-        reader, met = self.reader, self._keys.met()
-        numbers = met[met[:, NAMED] == 0, ID]
-        named = words or bool(met[:, NAMED].any())
+        reader, used = self.reader, self._keys.used()
+        numbers = used[used[:, NAMED] == 0, ID]
+        named = words or bool(used[:, NAMED].any())
         space = FeatureSpace(
             named=named,
             loose=True,
@@ -306,42 +307,41 @@ class PlainObjects:
 
 
 Skipped = Callable[[int], None]
-Made = TypeVar("Made")
-Make = Callable[[dict[str, Any], str], Made]
-MOST_AT_ONCE = 4096  # lines that are read one by one before plain ones are looked for again
+Item = TypeVar("Item")
+Convert = Callable[[dict[str, Any], str], Item]
 
 
-def json_rows(
+def parse_objects(
     source: Source,
     options: Options,
     skipped: Skipped,
-    make: Make[Made],
-) -> Iterator[list[Made]]:
-    """What `make` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
+    convert: Convert[Item],
+) -> Iterator[list[Item]]:
+    """What `convert` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
 
-    A line that is not an object, or of which `make` raises UnexpectedError, is left out if the options
+    A line that is not an object, or of which `convert` raises UnexpectedError, is left out if the options
     say so; else DataError follows what was made before it.
     """
     lines = 0
     for data, start, stop in chunks_of(source, options.limits):
         text = bytes(data[start:stop]).split(b"\n")
-        made, problem = _made(text, f"{source.name}:", lines, options, skipped, make)
-        yield made
+        items, problem = _parse_lines(text, f"{source.name}:", lines, options, skipped, convert)
+        yield items
         if problem is not None:
             raise problem.error(source.name, lines)
         lines += len(text) - 1
 
 
-def _made(
-    text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, make: Make[Made]
-) -> tuple[list[Made], Problem | None]:
+def _parse_lines(
+    text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, convert: Convert[Item]
+) -> tuple[list[Item], Problem | None]:
     """What is made of lines, `before` which there were some, up to a bad one."""
-    made: list[Made] = []
+    items: list[Item] = []
     for number, line in enumerate(text):
         if not line.strip():
             continue
         try:
-            made.append(make(object_of(line), f"{name}{before + number + 1}"))
+            items.append(convert(object_of(line), f"{name}{before + number + 1}"))
         except DataError:
             raise
         except (ValueError, RecursionError) as error:
@@ -350,18 +350,18 @@ def _made(
                 continue
             said = unexpected(error, options.limits)
             more = options.limits.longer(error.limit) if isinstance(error, LongWordError) else None
-            return made, Problem(number, said.column or 1, said.found, said.expected, more)
-    return made, None
+            return items, Problem(number, said.column or 1, said.found, said.expected, more)
+    return items, None
 
 
 def read_json_lines(
-    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, telling: NameEmitter | None = None
+    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, emitter: NameEmitter | None = None
 ) -> Iterator[Block]:
     """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
-    lines = JsonLines(options, skipped, kinds, source.name, telling)
+    lines = JsonLines(options, skipped, kinds, source.name, emitter)
     for number, chunk in enumerate(chunks_of(source, options.limits)):
         if not number:
-            lines.look(lines_at(*chunk, options.sample)[0], source.name)
+            lines.infer(lines_at(*chunk, options.sample)[0], source.name)
         yield from lines.blocks(*chunk)
 
 
@@ -372,10 +372,10 @@ class JsonLines:
     """
 
     def __init__(
-        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, telling: NameEmitter | None = None
+        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, emitter: NameEmitter | None = None
     ) -> None:
         self.options = options
-        self._telling = telling or NameEmitter(options.bits)
+        self._emitter = emitter or NameEmitter(options.bits)
         self.skipped = skipped
         self.examples = JsonExamples(options, kinds, name)
         self._plain = PlainObjects(self.examples)
@@ -386,25 +386,27 @@ class JsonLines:
         """Objects read so far, those left out with them."""
         return self.examples.sound + self.examples.bad
 
-    def look(self, lines: list[bytes], where: str | None = None) -> None:
+    def infer(self, lines: list[bytes], where: str | None = None) -> None:
         """Decide by the first lines what their members hold; those of a file, `where`, what is known of them."""
-        self.examples.look(_sound_objects(lines), where)
+        self.examples.infer(_sound_objects(lines), where)
 
     def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
         """Blocks of whole lines of text, `data[start:stop]` (uint8)."""
         name, options = self.examples.name, self.options
         parts = []
         at_once, problem = 1, None
-        chunk = Chunk(data, start, stop, options, self._telling.begin())
+        chunk = Chunk(data, start, stop, options, self._emitter.begin())
         while chunk.at < chunk.stop and problem is None:
-            if self._plain.able(chunk):
+            if self._plain.supports(chunk):
                 read = self._plain.read(chunk)
                 parts.append(read.block)
                 self._lines += read.lines
                 at_once = min(MOST_AT_ONCE, 2 * at_once) if read.lines < 4 * at_once else max(1, at_once // 2)
-            most = at_once if self._plain.able(chunk) else MOST_AT_ONCE
+            most = at_once if self._plain.supports(chunk) else MOST_AT_ONCE
             text, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, most)
-            examples, problem = _made(text, f"{name}:", self._lines, options, self._leave_out, self.examples.example)
+            examples, problem = _parse_lines(
+                text, f"{name}:", self._lines, options, self._leave_out, self.examples.example
+            )
             parts += self.examples.blocks(examples)
             if problem is None:
                 self._lines += len(text)
@@ -424,7 +426,7 @@ def json_batches(
 ) -> Iterator[pyarrow.RecordBatch]:
     """Record batches of a file of JSON objects, all cells as text, with the columns seen so far and those needed."""
     columns = dict.fromkeys(needed)
-    for rows in json_rows(source, options, skipped, lambda row, _: flattened(row)):
+    for rows in parse_objects(source, options, skipped, lambda row, _: flattened(row)):
         columns |= dict.fromkeys(name for row in rows for name in row)
         texts = {name: [_text(row.get(name)) for row in rows] for name in columns}
         if rows:

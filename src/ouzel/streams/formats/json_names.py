@@ -19,7 +19,7 @@ from ouzel.streams.kernels.new_names import record_name
 from ouzel.streams.kernels.row_buffer import OWN_LINE, PLACES, put_word
 from ouzel.streams.kernels.seen_set import find_new
 
-PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, ODD, PART = (np.uint8(role) for role in range(9))
+PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, FALLBACK, PART = (np.uint8(role) for role in range(9))
 """What a member is: of the kind that its value has, a number, a category, a date; a role of its own, nothing; not read
 here. A PART is no member, but a calendar part of one that has dates."""
 
@@ -33,10 +33,10 @@ HEAD, HEAD_BITS = 1, 2  # the first eight bytes of `"key":`, and the bits of tho
 TAIL = 3  # its last eight bytes, if it has more than that
 SIZE = 4  # bytes of the key
 LAST = 5  # the last object with it; of key 0 how many there were
-STATE, HELD, BITS = 6, 7, 8  # the hash of `key=`, not finished (see `spans`)
+STATE, HASH_TAIL, BITS = 6, 7, 8  # the hash of `key=`, not finished (see `spans`)
 ROLE, QUICK = 9, 10  # what it is; the same if it can be read quickly, else ODD
 ID, HASH = 11, 12  # of the feature that a number of this member is; the same, not masked
-MET = 13  # the first object since it was last asked of which a number was a feature; 0 if none
+USED = 13  # the first object since it was last asked of which a number was a feature; 0 if none
 NAMED = 14  # whether that feature has a name, and not a number of its own
 FIELD = 15  # its number among those with a part in crosses, from 1 on; else 0
 START = 16  # where it begins in the text
@@ -46,6 +46,14 @@ PURE = 19  # whether it holds categories of which none is known to be a number
 COLUMNS = 24
 WORD_ROOM = 4  # bytes for each word of a calendar part, all of which the text begins with
 PART_WORDS = b"".join(word.encode().ljust(WORD_ROOM, b"\0") for part in PARTS for word in WORDS[part])
+TWO = np.uint64(2)
+# The lines of a block of names that say where each comes from.
+MARKS, STARTS, ENDS, WORD_STARTS, WORD_ENDS = (np.uint64((OWN_LINE + k) * LANES) for k in range(5))
+"""The mark before the key where all between marks is the name. Else that is NONE or
+IN_KEYS, and the others are where the key is, nothing of a number's own name, and the word."""
+NONE = np.uint64(2**32 - 1)
+IN_KEYS = np.uint64(2**32 - 2)  # the same of a name that stands in the text of the keys
+TEXT_OF_KEYS = np.uint64(1 << 32)  # what is added to the places of its span
 
 
 class Keys(NamedTuple):
@@ -77,20 +85,20 @@ def is_key(keys, key, data, at, size):
 
 
 @force_inline
-def note_met(keys, key, stamp):
+def record_use(keys, key, stamp):
     """Note that a number of the key is a feature of this object, the first since it was last asked."""
     count = keys.table[0, JOURNAL] + ONE
-    keys.table[key, MET] = stamp
+    keys.table[key, USED] = stamp
     keys.table[count, JOURNAL] = key
     keys.table[0, JOURNAL] = count
 
 
 @kernel
-def forget_met(keys, stamp):
+def forget_uses(keys, stamp):
     """Forget the keys noted from an object on that is not read here after all."""
     count = keys.table[0, JOURNAL]
-    while count > ZERO and keys.table[keys.table[count, JOURNAL], MET] >= stamp:
-        keys.table[keys.table[count, JOURNAL], MET] = ZERO
+    while count > ZERO and keys.table[keys.table[count, JOURNAL], USED] >= stamp:
+        keys.table[keys.table[count, JOURNAL], USED] = ZERO
         count -= ONE
     keys.table[0, JOURNAL] = count
 
@@ -113,8 +121,8 @@ def find_key(keys, data, at, size):
 
 @kernel
 def _begin(text, seed, begun):
-    word, held, bits = hash_update_bytes(np.uint32(seed), ZERO, ZERO, text, 0, len(text))
-    begun[0], begun[1], begun[2] = word, held, bits
+    word, tail, bits = hash_update_bytes(np.uint32(seed), ZERO, ZERO, text, 0, len(text))
+    begun[0], begun[1], begun[2] = word, tail, bits
 
 
 @kernel
@@ -162,7 +170,7 @@ class KeyTable:
         self._filled += len(name) + GAP
         self._make_room()
         row, written = self.arrays.table[key], b'"' + name + b'":'
-        row[START], row[SIZE], row[ROLE], row[QUICK] = start, len(name), role, ODD if field else role
+        row[START], row[SIZE], row[ROLE], row[QUICK] = start, len(name), role, FALLBACK if field else role
         row[HEAD], row[HEAD_BITS] = (int.from_bytes(word[:8], "little") for word in (written, b"\xff" * len(written)))
         row[TAIL] = int.from_bytes(written[-8:], "little")
         row[ID], row[HASH], row[NAMED], row[FIELD] = feature, hashed, named, field
@@ -189,43 +197,32 @@ class KeyTable:
             self.arrays = Keys(text, table, np.zeros(2 * len(places), np.uint32))
             _place(self.arrays, 1, self._count - 1)
 
-    def forget_all_met(self) -> None:
+    def forget_all_uses(self) -> None:
         """Note that no number was a feature since it was last asked."""
         table = self.arrays.table
-        table[self._met(), MET] = 0
+        table[self._used_rows(), USED] = 0
         table[0, JOURNAL] = 0
 
-    def met(self) -> np.ndarray:
+    def used(self) -> np.ndarray:
         """The rows (k, COLUMNS) of keys of which a number was a feature since it was last asked."""
-        return self.arrays.table[self._met()]
+        return self.arrays.table[self._used_rows()]
 
-    def _met(self) -> np.ndarray:
+    def _used_rows(self) -> np.ndarray:
         count = int(self.arrays.table[0, JOURNAL])
         return self.arrays.table[1 : count + 1, JOURNAL].astype(np.int64)
-
-
-TWO = np.uint64(2)
-
-# The lines of a block of names that say where each comes from.
-MARKS, STARTS, ENDS, WORD_STARTS, WORD_ENDS = (np.uint64((OWN_LINE + k) * LANES) for k in range(5))
-"""The mark before the key where all between marks is the name. Else that is NONE or
-IN_KEYS, and the others are where the key is, nothing of a number's own name, and the word."""
-NONE = np.uint64(2**32 - 1)
-IN_KEYS = np.uint64(2**32 - 2)  # the same of a name that stands in the text of the keys
-TEXT_OF_KEYS = np.uint64(1 << 32)  # what is added to the places of its span
 
 
 @force_inline
 def put_category(buffer, name, place, keys, key, data, key_size, word, word_end, mark):
     """Gather the name `key=word`, its key behind a mark and its word between others."""
-    state, held, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HELD], keys.table[key, BITS]
+    state, tail, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HASH_TAIL], keys.table[key, BITS]
     size = word_end - word
-    put_word(buffer, place, name, state, held, bits, data, word, size, key_size + ONE + size)
+    put_word(buffer, place, name, state, tail, bits, data, word, size, key_size + ONE + size)
     buffer.names.lanes[lane_of(name) + MARKS] = mark
 
 
 @force_inline
-def put_odd_category(buffer, name, place, keys, key, data, start, end, word, word_end, mark):
+def put_any_category(buffer, name, place, keys, key, data, start, end, word, word_end, mark):
     """Gather the name `key=word`, whose key is `data[start:end]`, wherever its word is; `mark` says what `data` is."""
     put_category(buffer, name, place, keys, key, data, end - start, word, word_end, mark)
     lanes, lane = buffer.names.lanes, lane_of(name)
@@ -244,10 +241,10 @@ def put_own_name(buffer, name, place, seed, data, start, end):
 
 
 @force_inline
-def note_names(buffer, count, mask, noted, marks, spans, names):
+def record_new_names(buffer, count, mask, seen, marks, spans, names):
     """Note those of the first `count` names that are new, each as that of its id."""
     lanes, hashes, new = buffer.names
-    for k in range(find_new(noted, hashes, count, mask, new)):
+    for k in range(find_new(seen, hashes, count, mask, new)):
         name = np.uint64(new[k])
         lane, identity = lane_of(name), hashes[name] & mask
         mark = np.uint64(lanes[lane + MARKS])

@@ -17,17 +17,16 @@ from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.formats.json_names import (
     CATEGORIES,
     DATES,
+    FALLBACK,
     FIELD,
     HEAD,
     HEAD_BITS,
     IGNORED,
     LABEL,
     LAST,
-    MET,
     NEXT,
     NONE,
     NUMBERS,
-    ODD,
     PART_ROWS,
     PLAIN,
     PURE,
@@ -35,13 +34,14 @@ from ouzel.streams.formats.json_names import (
     ROLE,
     SIZE,
     TAIL,
+    USED,
     WEIGHT,
     find_key,
-    forget_met,
+    forget_uses,
     is_key,
-    note_names,
+    put_any_category,
     put_category,
-    put_odd_category,
+    record_new_names,
     same_text,
 )
 from ouzel.streams.formats.json_rows import (
@@ -53,26 +53,42 @@ from ouzel.streams.formats.json_rows import (
     begin_object,
     finish_factors,
     finish_rows,
+    put_any_member,
     put_factor,
     put_member,
-    put_odd_member,
 )
 from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts, read_date, read_number
-from ouzel.streams.kernels.delimiters import finding, trim_blanks
+from ouzel.streams.kernels.delimiters import make_scanner, trim_blanks
 from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS_AT_ONCE
 from ouzel.streams.missing import LENGTHS, TEXT, marks_no_number, says_nothing
 from ouzel.streams.truth_values import is_large_truth
 
 PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay near the processor
 ONE = np.uint64(1)
+ZERO, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 2, 3, 4, 6, 8, 63))
+SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of a key that HEAD and TAIL hold all of
+MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
+TWO_BYTES = np.uint64(2**16 - 1)
+NA_SIZES = np.zeros(256, np.uint64)
+"""By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing, or be a truth value."""
+for _size, _text in zip(LENGTHS, TEXT, strict=True):
+    NA_SIZES[_text[0]] |= np.uint64(1 << int(_size))
+for _word in ("true", "TRUE", "false", "FALSE"):
+    NA_SIZES[ord(_word[0])] |= np.uint64(1 << len(_word))
+NA_SIZES[[32, 34]] = 2**64 - 1  # a blank before it, or no word at all
+ROOM = 96  # bytes behind the text that must be there
+DONE, FALLBACK_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why the walk ended
+LOW = np.uint64(2**32 - 1)
+TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
+COLON = np.uint64(int.from_bytes(b'":', "little"))
 
 
 @force_inline
-def _is_quote_or_odd(byte):
+def _is_quote_or_control(byte):
     return byte == 34 or byte == 92 or byte < 32
 
 
-find_quotes = finding(__name__, ends_of_strings, _is_quote_or_odd)
+find_quotes = make_scanner(__name__, ends_of_strings, _is_quote_or_control)
 
 
 @force_inline
@@ -82,7 +98,7 @@ def is_blank(byte):
 
 
 @force_inline
-def behind_blanks(data, at):
+def skip_blanks(data, at):
     """The place of the first byte that is not a blank, as there is one: what ends the text, or the line."""
     at += np.uint64(data[at] == 32)  # mostly one, or none
     if data[at] <= 32:
@@ -92,7 +108,7 @@ def behind_blanks(data, at):
 
 
 @force_inline
-def mark_at(marks, mark, at):
+def first_mark(marks, mark, at):
     """The number of the first mark from `at` on, which is not before this one."""
     while marks[mark] < at:
         mark += ONE
@@ -110,39 +126,25 @@ def lines_end(data, at, stop):
     return stop
 
 
-ZERO, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 2, 3, 4, 6, 8, 63))
-SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of a key that HEAD and TAIL hold all of
-MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
-TWO_BYTES = np.uint64(2**16 - 1)
-
-NOTHING = np.zeros(256, np.uint64)
-"""By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing, or be a truth value."""
-for _size, _text in zip(LENGTHS, TEXT, strict=True):
-    NOTHING[_text[0]] |= np.uint64(1 << int(_size))
-for _word in ("true", "TRUE", "false", "FALSE"):
-    NOTHING[ord(_word[0])] |= np.uint64(1 << len(_word))
-NOTHING[[32, 34]] = 2**64 - 1  # a blank before it, or no word at all
-
-
 @force_inline
-def may_say_nothing(data, start, stop):
+def may_be_na(data, start, stop):
     """1 if a word, a quotation mark behind it, may be nothing or a truth value, or has blanks around it; else 0."""
     size = (stop - start) & SIXTY_THREE
-    return ((NOTHING[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
+    return ((NA_SIZES[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
 
 
 @force_inline
-def read_alike(data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row):
+def read_repeated(data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row):
     """Read members from `data[at]` on, behind `key`, as long as they are what followed in the object before.
 
     `marks[mark]` is not before the first mark from `at` on. Returns (at, mark, key, count, named, ended): where to go
     on, and whether that is behind the object.
     """
     table = keys.table
-    going_on, ended = True, False
+    goes_on, ended = True, False
     at += np.uint64(data[at] == 32)
-    while going_on:
-        going_on = False
+    while goes_on:
+        goes_on = False
         following = table[key, NEXT]
         size = table[following, SIZE]
         opened = marks[mark]  # which waits for no member before; it should be `at`
@@ -160,16 +162,16 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, buffer, count, 
         if data[value_at] == 34:
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
-            odd = may_say_nothing(data, word, word_end)
+            odd = may_be_na(data, word, word_end)
             is_date = may_be_date(data, word, word_end) if role == PLAIN else np.uint64(role == DATES)
             if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES, DATES):
                 break
-            going_on = tail & TWO_BYTES == MORE
-            if not going_on and tail & TWO_BYTES != LAST_ONE:
+            goes_on = tail & TWO_BYTES == MORE
+            if not goes_on and tail & TWO_BYTES != LAST_ONE:
                 break
             if is_date:
                 seconds, calendar = read_date(data, word, word_end)
-                if calendar == ZERO or table[following, PART_ROWS] == ZERO or table[following, MET] == ZERO:
+                if calendar == ZERO or table[following, PART_ROWS] == ZERO or table[following, USED] == ZERO:
                     break
                 put_member(buffer, count, keys, following, seconds)
                 count += np.uint64(abs(seconds) > LEAST)
@@ -183,11 +185,11 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, buffer, count, 
         else:
             value, behind = read_number(data, value_at)
             byte = data[behind]
-            going_on = byte == 44
-            if behind == value_at or not (going_on or byte == 125) or not abs(value) <= LARGEST:
+            goes_on = byte == 44
+            if behind == value_at or not (goes_on or byte == 125) or not abs(value) <= LARGEST:
                 break
             if role <= NUMBERS:
-                if table[following, MET] == ZERO:
+                if table[following, USED] == ZERO:
                     break
                 put_member(buffer, count, keys, following, value)
                 count += np.uint64(abs(value) > LEAST)
@@ -199,16 +201,9 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, buffer, count, 
             at = behind + ONE
         key = following
         table[key, LAST] = stamp
-        ended = not going_on
+        ended = not goes_on
         at += np.uint64(data[at] == 32)
     return at, mark, key, count, named, ended
-
-
-ROOM = 96  # bytes behind the text that must be there
-DONE, ODD_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why the walk ended
-LOW = np.uint64(2**32 - 1)
-TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
-COLON = np.uint64(int.from_bytes(b'":', "little"))
 
 
 @kernel
@@ -226,7 +221,7 @@ def read_objects(
     indicator,
     mask,
     seed,
-    noted,
+    seen,
     first_row,
     first_nnz,
     offsets,
@@ -265,14 +260,14 @@ def read_objects(
             kept, nnz = finish_rows(buffer, waiting, count, named, mask, ids, values, offsets, row, nnz)
             row += kept
             if kept < waiting:
-                why, line, line_mark, lines = ODD_LINE, rows[kept, LINE], rows[kept, MARK], rows[kept, LINES]
+                why, line, line_mark, lines = FALLBACK_LINE, rows[kept, LINE], rows[kept, MARK], rows[kept, LINES]
                 stamp, first_taken = rows[kept, OBJECT], rows[kept, TAKEN]
             if why != DONE:
-                forget_met(keys, stamp)
+                forget_uses(keys, stamp)
                 taken[0] = first_taken
             named = rows[kept, NAMES]
             names[2] += named
-            note_names(buffer, named, mask, noted, marks, spans, names)
+            record_new_names(buffer, named, mask, seen, marks, spans, names)
             finish_factors(buffer, factor_names, factors, base_taken, taken[0])
             if why != DONE:
                 return row, nnz, lines, why, line, line_mark, found, start, end
@@ -301,17 +296,17 @@ def read_objects(
         begin_object(buffer, waiting, count, named, line, line_mark, lines, first_taken, stamp)
         targets[row_at], codes[row_at], weights[row_at] = np.nan, 0, 1.0
         key = ZERO
-        mark = mark_at(marks, mark, at)
+        mark = first_mark(marks, mark, at)
         sound = data[at] == 123
         at += ONE
         while sound:
-            at, mark, key, count, named, sound = read_alike(
+            at, mark, key, count, named, sound = read_repeated(
                 data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row_at
             )
             if sound:
                 break
-            at = behind_blanks(data, at)
-            mark = mark_at(marks, mark, at)
+            at = skip_blanks(data, at)
+            mark = first_mark(marks, mark, at)
             if data[at] == 125 and key == ZERO:
                 at += ONE
                 sound = True
@@ -331,23 +326,23 @@ def read_objects(
             role = keys.table[key, ROLE]
             at = end + ONE
             if eight_bytes(data, end) & TWO_BYTES != COLON:
-                at = behind_blanks(data, at)
-            if keys.table[key, LAST] == stamp or role == ODD or data[at] != 58:
+                at = skip_blanks(data, at)
+            if keys.table[key, LAST] == stamp or role == FALLBACK or data[at] != 58:
                 break
             keys.table[key, LAST] = stamp
-            at = behind_blanks(data, at + ONE)
+            at = skip_blanks(data, at + ONE)
             byte = data[at]
             value, missing = 0.0, False
             word, word_end, calendar = ZERO, ZERO, ZERO  # of a category, of a date
             if byte == 34:
-                mark = mark_at(marks, mark, at)
+                mark = first_mark(marks, mark, at)
                 word, word_end = at + ONE, marks[mark + ONE]
                 if data[word_end] != 34 or role == WEIGHT:
                     break
                 mark += TWO
                 at = word_end + ONE
                 if role <= DATES:
-                    if may_say_nothing(data, word, word_end):
+                    if may_be_na(data, word, word_end):
                         word, word_end = trim_blanks(data, word, word_end)
                         missing = word == word_end or says_nothing(data, word, word_end)
                         if is_large_truth(data, word, word_end):
@@ -371,7 +366,7 @@ def read_objects(
                         if code == ZERO:
                             why, start, end = NEW_LABEL, word, word_end
                             break
-                    if labels.table[code, ROLE] == ODD:
+                    if labels.table[code, ROLE] == FALLBACK:
                         break
                     codes[row_at] = code
             elif byte == 45 or byte - np.uint8(48) <= 9:
@@ -411,12 +406,12 @@ def read_objects(
                         if word_end - word > longest:
                             break
                         value = 1.0
-                        put_odd_category(buffer, named, count, keys, key, data, start, end, word, word_end, NONE)
+                        put_any_category(buffer, named, count, keys, key, data, start, end, word, word_end, NONE)
                         named += ONE
                         name = named
                         count += ONE
                     else:
-                        count, named = put_odd_member(
+                        count, named = put_any_member(
                             buffer, count, named, keys, key, value, stamp, seed, data, start, end
                         )
                         count, named = put_parts(buffer, count, named, keys, key, calendar)
@@ -425,17 +420,17 @@ def read_objects(
                             word, word_end = start, end
                         factor_names[taken[0] - base_taken] = name
                         put_factor(factors, taken, keys, key, value, word, word_end, word == start)
-            at = behind_blanks(data, at)
+            at = skip_blanks(data, at)
             byte = data[at]
             at += ONE
             sound = byte == 44 or byte == 125
             if byte == 125:
                 break
         if sound:
-            at = behind_blanks(data, at)
+            at = skip_blanks(data, at)
             sound = has_weight and (at == stop or data[at] == 10)
         if not sound:
-            why = max(why, ODD_LINE)
+            why = max(why, FALLBACK_LINE)
             count, named = rows[waiting, FEATURES], rows[waiting, NAMES]
             continue
         factors.bounds[row_at, 0], factors.bounds[row_at, 1] = first_taken, taken[0]

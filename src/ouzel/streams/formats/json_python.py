@@ -25,6 +25,9 @@ from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other_kind, members_in, plain_value
 
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
+EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
+
 
 def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
     """A line that holds an object with members as its last ones, which count where a name stands twice.
@@ -184,10 +187,6 @@ def _check_items(name: str, items: list[Any]) -> None:
             _check_number(name, item, " in a list")
 
 
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
-EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
-
-
 def _whole(digits: str) -> int | float:
     """A whole number, as a float if it has more digits than any id or label."""
     return int(digits) if len(digits) < 40 else float(digits)
@@ -207,7 +206,7 @@ class JsonExamples:
         self.sound = self.bad = 0  # objects so far
         self._ids = Ids(options)
 
-    def look(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
+    def infer(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
         """Decide by the first objects which member is the label, if that can be told, and what the others hold.
 
         Those of a table at the place `where` must hold what is known of them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
-from ouzel.streams.formats.json_names import FIELD, HASH, ID, MET, NAMED, note_met, put_own_name
+from ouzel.streams.formats.json_names import FIELD, HASH, ID, NAMED, USED, put_own_name, record_use
 from ouzel.streams.kernels.row_buffer import (
     OWN_COLUMN,
     begin_row,
@@ -36,12 +36,12 @@ def put_member(buffer, count, keys, key, value):
 
 
 @force_inline
-def put_odd_member(buffer, count, named, keys, key, value, stamp, seed, data, start, end):
+def put_any_member(buffer, count, named, keys, key, value, stamp, seed, data, start, end):
     """Gather a number whose key, `data[start:end]`, may have none yet; return how many features and names there are."""
     put_member(buffer, count, keys, key, value)
     present = np.uint64(buffer.values[count] != 0.0)
-    if keys.table[key, MET] == ZERO:
-        note_met(keys, key, stamp)
+    if keys.table[key, USED] == ZERO:
+        record_use(keys, key, stamp)
         if keys.table[key, NAMED]:
             place = count if present else np.uint64(len(buffer.ids) - 1)  # which no row has
             put_own_name(buffer, named, place, seed, data, start, end)

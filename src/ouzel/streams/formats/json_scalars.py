@@ -11,11 +11,20 @@ import numpy as np
 from ouzel.kernels.bytes import not_digits, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.dates import PARTS, WORDS
-from ouzel.streams.formats.json_names import IN_KEYS, PART_ROWS, SIZE, START, WORD_ROOM, put_odd_category
+from ouzel.streams.formats.json_names import IN_KEYS, PART_ROWS, SIZE, START, WORD_ROOM, put_any_category
 from ouzel.streams.kernels.numbers import digits_at, parse_number, plain_decimal
 
 MOST_DIGITS = np.uint64(17)  # of a whole number
 ZERO, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+TWO, FOUR, FIVE, SEVEN, TEN = (np.uint64(number) for number in (2, 4, 5, 7, 10))
+LOW_BYTE = np.uint64(255)
+FIRST, STOP = np.uint64(24), np.uint64(32)  # bits of a calendar where its first part stands, and the end of its parts
+WORD_SIZES = np.array([len(word) for part in PARTS for word in WORDS[part]], np.uint64)
+WORD_STEP = np.uint64(WORD_ROOM)
+WEEKDAY, HOUR = len(WORDS["month"]), len(WORDS["month"]) + len(WORDS["weekday"])  # the first word of each part
+MONTH_DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+MILLION = 10**6
+EXACT = 1700, 2250  # between these years a float holds microseconds exactly
 
 
 @force_inline
@@ -99,17 +108,6 @@ def is_whole(data, start, stop):
         if data[k] - np.uint8(48) > 9:
             return False
     return first == start or data[first] != 48
-
-
-TWO, FOUR, FIVE, SEVEN, TEN = (np.uint64(number) for number in (2, 4, 5, 7, 10))
-LOW_BYTE = np.uint64(255)
-FIRST, STOP = np.uint64(24), np.uint64(32)  # bits of a calendar where its first part stands, and the end of its parts
-WORD_SIZES = np.array([len(word) for part in PARTS for word in WORDS[part]], np.uint64)
-WORD_STEP = np.uint64(WORD_ROOM)
-WEEKDAY, HOUR = len(WORDS["month"]), len(WORDS["month"]) + len(WORDS["weekday"])  # the first word of each part
-MONTH_DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
-MILLION = 10**6
-EXACT = 1700, 2250  # between these years a float holds microseconds exactly
 
 
 @force_inline
@@ -214,7 +212,7 @@ def put_parts(buffer, count, named, keys, key, calendar):
         row, word = keys.table[key, PART_ROWS] + part, (calendar >> (EIGHT * part)) & LOW_BYTE
         start, word_at = keys.table[row, START], WORD_STEP * word
         word_end, key_end = word_at + WORD_SIZES[word], start + keys.table[row, SIZE]
-        put_odd_category(buffer, named, count, keys, row, keys.text, start, key_end, word_at, word_end, IN_KEYS)
+        put_any_category(buffer, named, count, keys, row, keys.text, start, key_end, word_at, word_end, IN_KEYS)
         count += ONE
         named += ONE
         part += ONE

@@ -18,6 +18,8 @@ from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE
 from ouzel.streams.options import Options
 
+ADVICE = {**svmlight.ADVICE, 1: "expected a feature field:id:value (or is this another format?)"}
+
 
 @force_inline
 def _behind_field(data, at, stop):
@@ -35,10 +37,9 @@ def _one_by_one(data, at, stop, ids, values, nonzeros, ordered, previous):
 
 
 _parse = svmlight.make_parse(__name__, _behind_field, _one_by_one)
-ADVICE = {**svmlight.ADVICE, 1: "expected a feature field:id:value (or is this another format?)"}
 
 
-def parser(options: Options, telling: NameEmitter) -> LineParser:
+def parser(options: Options, emitter: NameEmitter) -> LineParser:
     """What parses the lines of a stream.
 
     >>> text = np.frombuffer(bytearray(b"1 0:3:1 7:1203:0.5"), np.uint8)

@@ -18,6 +18,15 @@ from ouzel.streams.tables.arrow_types import as_text, is_coded
 
 KEPT = 1 << 27  # bytes that all positions in dictionaries may take that are kept of a row group
 DECODING = 8  # bytes of a cell of the column that is being decoded
+ROOM = 1 << 26  # bytes that the words of one column may take in one table
+BUFFER = 1 << 20  # bytes of a column that are read at a time
+FEW = 64  # rows at a time where little is known of their size
+PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
+AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
+MUCH = 2  # times the bytes that a column takes of the row group before
+TOGETHER = 4  # times the rows of other tables, where there are dictionaries, which PyArrow copies for each table
+MANY = 1 << 12  # cells of a dictionary of which there should be one copy
+POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
 def position_of(cells: int) -> pyarrow.DataType:
@@ -78,17 +87,6 @@ def _of_nothing(words: Mapping[str, _GroupWords], rows: int) -> Iterator[pyarrow
         left -= len(some)
 
 
-ROOM = 1 << 26  # bytes that the words of one column may take in one table
-BUFFER = 1 << 20  # bytes of a column that are read at a time
-FEW = 64  # rows at a time where little is known of their size
-PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
-AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
-MUCH = 2  # times the bytes that a column takes of the row group before
-TOGETHER = 4  # times the rows of other tables, where there are dictionaries, which PyArrow copies for each table
-MANY = 1 << 12  # cells of a dictionary of which there should be one copy
-POSITION = 3  # bytes, at most, of a position in a dictionary that is small
-
-
 def tables(source: Source, options: Options) -> Iterator[pyarrow.Table]:
     """Tables of so many rows, the first of none; the cells of ignored columns are not read, but null.
 
@@ -126,8 +124,8 @@ def _opened(stored: Any, coded: Sequence[str] = (), metadata: Any = None) -> Par
 
     By itself PyArrow reads ahead, and keeps, all row groups of a call.
     """
-    asked = {"buffer_size": BUFFER, "pre_buffer": _is_afar(stored), "metadata": metadata}
-    return ParquetFile(stored, read_dictionary=list(coded), **asked)
+    expected = {"buffer_size": BUFFER, "pre_buffer": _is_afar(stored), "metadata": metadata}
+    return ParquetFile(stored, read_dictionary=list(coded), **expected)
 
 
 def _is_afar(stored: Any) -> bool:
@@ -251,12 +249,12 @@ class _Parts:
 
     def _words(self, number: int, name: str) -> _Words:
         """What is known of the words of a column in a row group by reading one of them, or all where it must be."""
-        asked = {"row_groups": [number], "columns": [name]}
+        expected = {"row_groups": [number], "columns": [name]}
         known = self._few.get(name)
         try:
-            (array,) = next((self.coded if known is None else self.file).iter_batches(1, **asked)).columns
+            (array,) = next((self.coded if known is None else self.file).iter_batches(1, **expected)).columns
         except OSError:  # PyArrow does not read its encoding as a dictionary, or it is damaged, which is told here
-            (array,) = next(self.file.iter_batches(1, **asked)).columns
+            (array,) = next(self.file.iter_batches(1, **expected)).columns
         # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
         column = self.file.metadata.row_group(number).column(self.words[name])
         encodings, size = column.encodings, column.total_uncompressed_size
@@ -266,7 +264,7 @@ class _Parts:
             del self._few[name]
             return self._words(number, name)
         if "DELTA_BYTE_ARRAY" in encodings:
-            batches = self.file.iter_batches(FEW, **asked)
+            batches = self.file.iter_batches(FEW, **expected)
             return _Words(size, 0, 0, max(_longest(as_text(batch.column(0))) for batch in batches))
         if not is_coded(array):
             return _Words(size, 0, 0, 0)

@@ -35,7 +35,7 @@ class LineParser(NamedTuple):
 class LineFormat(Protocol):
     """Lines of text, each an example, that a kernel parses."""
 
-    def parser(self, options: Options, telling: NameEmitter) -> LineParser:
+    def parser(self, options: Options, emitter: NameEmitter) -> LineParser:
         """What parses the lines of a stream that is read with these options."""
 
     def lines_of(self, block: Block) -> Iterator[str]:

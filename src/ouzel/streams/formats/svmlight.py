@@ -23,7 +23,7 @@ from ouzel.streams.formats.writing import features_of, word_of
 from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
-from ouzel.streams.kernels.row_order import no_zeros, note_zeros, sort_row
+from ouzel.streams.kernels.row_order import empty_zero_range, record_zeros, sort_row
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.options import Options
 
@@ -167,7 +167,7 @@ def make_parse(home, behind_prefix, plain_features):
                     at += ONE
                 continue
             if not ordered:
-                note_zeros(ids, values, row_start, nnz, zeros)
+                record_zeros(ids, values, row_start, nnz, zeros)
                 nnz = sort_row(ids, values, row_start, nnz)
                 for k in range(row_start, nnz):
                     values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
@@ -190,7 +190,7 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
     return parse_with(_parse, ADVICE, data, start, stop, options)
 
 
-def parser(options: Options, telling: NameEmitter) -> LineParser:
+def parser(options: Options, emitter: NameEmitter) -> LineParser:
     """What parses the lines of a stream."""
     return LineParser(parse_svmlight)
 
@@ -209,7 +209,7 @@ def parse_with(
     spans = np.empty((lines + 1, 2), np.int64)
     numbers = np.empty(lines + 1, np.int64)
     skip = options.on_error == "skip"
-    zeros = no_zeros()
+    zeros = empty_zero_range()
     rows, nonzeros, seen, skipped, error, where = kernel(
         data, start, stop, skip, offsets, ids, values, labels, groups, spans, numbers, zeros
     )

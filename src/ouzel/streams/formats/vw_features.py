@@ -18,7 +18,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.feature_space import CATEGORY, TEXT
 from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
 from ouzel.streams.kernels.batch_hash import SEPARATOR, hash_names, hash_prefix, hash_update, hash_update_byte, put_name
-from ouzel.streams.kernels.delimiters import finding
+from ouzel.streams.kernels.delimiters import make_scanner
 from ouzel.streams.kernels.lines import Parsed, checked_text
 from ouzel.streams.kernels.new_names import record_name
 from ouzel.streams.kernels.numbers import WINDOW, plain_number
@@ -30,6 +30,11 @@ MOST_SPACES = 4096  # namespaces of a chunk
 UNNAMED = " "  # what the namespace without a name is called
 ZERO, ONE, THREE, EIGHT, WORD = (np.uint64(number) for number in (0, 1, 3, 8, 64))
 ALL = np.uint64(2**64 - 1)
+NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
+VALUE = re.compile(rb"(\s[^\s:]+):")
+NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
+NAMES_AT_ONCE = 128  # features that are gathered, then hashed together
+MOST = np.uint64(NAMES_AT_ONCE)
 
 
 class Crossing(NamedTuple):
@@ -56,7 +61,7 @@ def _is_same(data, start, stop, text, first, last):
 
 
 @kernel
-def enter(crossing, data, start, stop):
+def enter_namespace(crossing, data, start, stop):
     """Be in the namespace `data[start:stop]`; false if there are too many."""
     start, stop = np.uint64(start), np.uint64(stop)
     spaces, state = crossing.spaces, crossing.state
@@ -84,8 +89,8 @@ def enter(crossing, data, start, stop):
 
 
 @force_inline
-def enter_next(crossing, data, start, size):
-    """`enter`, of a namespace of `size` bytes, quickly where it is one of those that came behind the last one before.
+def enter_next_namespace(crossing, data, start, size):
+    """`enter_namespace`, of a namespace of `size` bytes, quickly where it is one of those that came behind the last one before.
 
     Eight bytes from its beginning must be there.
     """
@@ -98,14 +103,14 @@ def enter_next(crossing, data, start, size):
                 state[2] = place + ONE if spaces[place, 2] else ZERO
                 state[3] = place
                 return True
-    return enter(crossing, data, start, start + size)
+    return enter_namespace(crossing, data, start, start + size)
 
 
 @force_inline
-def begin_line(crossing, data, at):
+def enter_default_namespace(crossing, data, at):
     """Be in the namespace without a name, which is the first of a chunk."""
     if crossing.state[1] == ZERO:
-        enter(crossing, data, at, at)
+        enter_namespace(crossing, data, at, at)
     crossing.state[2], crossing.state[3] = crossing.spaces[0, 2], ZERO
 
 
@@ -123,7 +128,7 @@ def put_factor(crossing, field, hashed, value, start, stop):
     crossing.state[0] = count + ONE
 
 
-def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
+def allocate_crossing(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
     """Room for the factors of a chunk of so many lines and features; none if nothing is made of them."""
     wanted = options.derived.fields
     size = features if wanted else 0
@@ -138,7 +143,7 @@ def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> C
     )
 
 
-def factors_in(crossing: Crossing, rows: int) -> Factors:
+def crossing_factors(crossing: Crossing, rows: int) -> Factors:
     """What was taken of so many rows."""
     entries, count = crossing.entries, int(crossing.state[0])
     spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
@@ -153,12 +158,8 @@ def factors_in(crossing: Crossing, rows: int) -> Factors:
 
 Parse = Callable[[np.ndarray, int, int, Options], Parsed]
 
-NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
-VALUE = re.compile(rb"(\s[^\s:]+):")
-NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
 
-
-def names_namespaces(options: Options) -> bool:
+def selects_namespaces(options: Options) -> bool:
     """Whether options speak of namespaces, and no model of a table's columns has decided on them."""
     return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.closed
 
@@ -169,35 +170,35 @@ class Namespaces:
     `parse` reads the text as it was changed.
 
     >>> from ouzel.streams.formats.vw import parse_vw
-    >>> Namespaces(Options(ignore=("u",), categorical=("i",)), parse_vw).changed(b"1 |u a:1 |i b:2 c |t d:3")
+    >>> Namespaces(Options(ignore=("u",), categorical=("i",)), parse_vw).rewritten(b"1 |u a:1 |i b:2 c |t d:3")
     b'1 |u     |i b=2 c |t d:3'
     """
 
     def __init__(self, options: Options, parse: Parse) -> None:
         self.options = options
         self._parse = parse
-        self.met: set[str] = set()
+        self.found: set[str] = set()
 
     def parse(self, data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
         """The examples in whole lines of text, `data[start:stop]` (uint8)."""
         data, start, stop, _, not_utf8 = checked_text(data, start, stop, options)
-        text = np.array(bytearray(self.changed(bytes(data[start:stop]))), np.uint8)
+        text = np.array(bytearray(self.rewritten(bytes(data[start:stop]))), np.uint8)
         parsed = self._parse(text, 0, len(text), options)
         return parsed if parsed.problem is not None else parsed._replace(problem=not_utf8)
 
-    def changed(self, text: bytes) -> bytes:
+    def rewritten(self, text: bytes) -> bytes:
         """The text as it is to be parsed, of the same length."""
-        return NAMESPACE.sub(self._changed, text)
+        return NAMESPACE.sub(self._rewrite, text)
 
-    def unknown(self, name: str) -> list[str]:
+    def remarks(self, name: str) -> list[str]:
         """A line for people if an option names a namespace that was not met."""
         named = [column for option in OF_COLUMNS for column in getattr(self.options, option)]
-        odd = [column for column in dict.fromkeys(named) if not is_pattern(column) and column not in self.met]
-        return [f"{name}: has no namespace {listed(odd)}; it has {listed(sorted(self.met))}"] if odd else []
+        odd = [column for column in dict.fromkeys(named) if not is_pattern(column) and column not in self.found]
+        return [f"{name}: has no namespace {listed(odd)}; it has {listed(sorted(self.found))}"] if odd else []
 
-    def _changed(self, found: re.Match[bytes]) -> bytes:
+    def _rewrite(self, found: re.Match[bytes]) -> bytes:
         name = found[1].decode() or " "
-        self.met.add(name)
+        self.found.add(name)
         if not self.options.wants(name):
             return b"|" + found[1] + b" " * (len(found[0]) - 1 - len(found[1]))
         kind = self.options.kind_of(name)
@@ -209,16 +210,12 @@ class Namespaces:
         return b"|" + found[1] + (found[2] or b"") + features
 
 
-AT_ONCE = 128  # features that are gathered, then hashed together
-MOST = np.uint64(AT_ONCE)
-
-
 @force_inline
 def _ends_a_word(byte):
     return byte <= 32 or byte == 124 or byte == 58
 
 
-find_ends = finding(__name__, ends_of_words, _ends_a_word)
+find_ends = make_scanner(__name__, ends_of_words, _ends_a_word)
 
 
 @force_inline
@@ -239,7 +236,7 @@ def named_features(
     previous,
     space,
     names,
-    noted,
+    seen,
     spans,
     crossing,
     crossed,
@@ -256,12 +253,12 @@ def named_features(
     """
     at, stop = np.uint64(at), np.uint64(stop)
     last = np.uint64(max(0, len(data) - np.int64(WINDOW)))
-    prefix, held, bits = hash_prefix(seed, data, space[0], space[1])
+    prefix, tail, bits = hash_prefix(seed, data, space[0], space[1])
     before = space[1] - space[0]  # bytes of the namespace
     line = names[2]
     going_on = True
     while going_on:
-        count, noting = ZERO, names[0]
+        count, first_span = ZERO, names[0]
         while count < MOST:
             going_on = False  # until a feature is read, or a namespace
             if at >= last:
@@ -279,11 +276,11 @@ def named_features(
                         break
                     space[0], space[1] = at + ONE, to
                     before = to - at - ONE
-                    prefix, held, bits = np.uint32(seed), ZERO, ZERO
+                    prefix, tail, bits = np.uint32(seed), ZERO, ZERO
                     if before:
-                        prefix, held, bits = hash_update(prefix, held, bits, data, at + ONE, before)
-                        prefix, held, bits = hash_update_byte(prefix, held, bits, SEPARATOR)
-                    if crossed and not enter_next(crossing, data, at + ONE, before):
+                        prefix, tail, bits = hash_update(prefix, tail, bits, data, at + ONE, before)
+                        prefix, tail, bits = hash_update_byte(prefix, tail, bits, SEPARATOR)
+                    if crossed and not enter_next_namespace(crossing, data, at + ONE, before):
                         break
                     at = to
                     end += ONE
@@ -307,8 +304,8 @@ def named_features(
                 if behind > stop:
                     break
                 end += ONE
-            put_name(pending, count, prefix, held, bits, data, at, to - at, size - np.uint64(before == ZERO))
-            span = noting + count
+            put_name(pending, count, prefix, tail, bits, data, at, to - at, size - np.uint64(before == ZERO))
+            span = first_span + count
             spans[span, 0], spans[span, 1], spans[span, 2], spans[span, 3] = space[0], space[1], at, to
             if crossed:
                 fields[count] = crossing.state[2]
@@ -324,14 +321,14 @@ def named_features(
             hashed = pending.hashes[k]
             identity = hashed & mask
             if crossed and fields[k]:
-                put_factor(crossing, fields[k], hashed, values[nnz], spans[noting + k, 2], spans[noting + k, 3])
+                put_factor(crossing, fields[k], hashed, values[nnz], spans[first_span + k, 2], spans[first_span + k, 3])
             ids[nnz] = identity
             ordered &= (np.int64(identity) > previous) & (values[nnz] != 0.0)
             previous = np.int64(identity)
             nnz += 1
-        for k in range(find_new(noted, pending.hashes, count, mask, pending.new)):
+        for k in range(find_new(seen, pending.hashes, count, mask, pending.new)):
             name = np.uint64(pending.new[k])
-            span = spans[noting + name]
+            span = spans[first_span + name]
             record_name(spans, names, (span[0], span[1]), span[2], span[3], pending.hashes[name] & mask)
         names[3] += count
     names[2] = line

@@ -1,4 +1,4 @@
-"""Names of features on their way into blocks: recorded where they lie in a text, and copied once for a block."""
+"""Names of features that a block emits: readers record where new names lie, then all are copied at once."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.block import Names
 from ouzel.streams.kernels.seen_set import add_ids, empty_seen_set
 
-MOST_TEXT = np.uint64(1 << 26)  # bytes of names that are recorded of a chunk: as many as `FeatureNames` keeps of all
-SPAN = 5  # of a name: where its prefix starts and ends, where the rest does, and the id
+MOST_TEXT = np.uint64(1 << 26)  # bytes of names recorded of one chunk, the most that `FeatureNames` keeps
+SPAN = 5  # numbers of a span: start and end of the prefix, start and end of the rest, and the id
 ZERO, ONE = np.uint64(0), np.uint64(1)
 NOTHING = np.uint8(0)
 ALL, EMPTY = slice(None), np.empty(0, np.uint8)
 
 
 class NewNames(NamedTuple):
-    """New names where they lie: `prefixes[s:e]`, a separator if that is not empty, and a span of `text`."""
+    """New names where they lie: a span of `prefixes`, a separator if that is not empty, and a span of `text`."""
 
     prefixes: np.ndarray  # (bytes,) uint8
     text: np.ndarray  # (bytes,) uint8
@@ -29,7 +29,7 @@ class NewNames(NamedTuple):
 
     @classmethod
     def of(cls, names: Names, which: np.ndarray | slice = ALL, prefix: np.ndarray = EMPTY) -> Self:
-        """Some of the names that lie in a text, each behind a prefix."""
+        """Return some of the names of a block, each behind the same prefix."""
         ids, starts, ends = names.ids[which], names.starts[which], names.ends[which]
         spans = np.zeros((len(ids), SPAN), np.uint64)
         spans[:, 1], spans[:, 2], spans[:, 3], spans[:, 4] = len(prefix), starts, ends, ids
@@ -38,9 +38,9 @@ class NewNames(NamedTuple):
 
 @force_inline
 def record_name(spans, names, prefix, start, stop, identity):
-    """Record `data[start:stop]` behind a prefix (start, stop) as the name of an id, within MOST_TEXT bytes.
+    """Record a name, a prefix (start, stop) and the text from `start` to `stop`, if all fit MOST_TEXT bytes.
 
-    `names` are how many are recorded in `spans` (k, SPAN), and their bytes.
+    `names` counts the names recorded in `spans` (k, SPAN), and their bytes.
     """
     size = prefix[1] - prefix[0] + ONE + stop - start
     if names[1] + size <= MOST_TEXT:
@@ -52,7 +52,7 @@ def record_name(spans, names, prefix, start, stop, identity):
 
 @force_inline
 def copy_text(copied, filled, data, start, stop):
-    """Copy `data[start:stop]` to `copied[filled:]`, which has COPIED bytes more room; return the new end."""
+    """Copy `data[start:stop]` to `copied[filled:]`, which has COPIED spare bytes; return the new end."""
     size = stop - start
     if stop + np.uint64(COPIED) <= np.uint64(len(data)):
         for part in range(ZERO, size, np.uint64(COPIED)):
@@ -65,7 +65,7 @@ def copy_text(copied, filled, data, start, stop):
 
 @kernel
 def _write(prefixes, text, spans, separator, filled, names):
-    """Copy names behind the bytes that are `filled`; return how many are then."""
+    """Copy names to the text from the byte `filled` on; return the new end."""
     ids, starts, ends, copied = names
     for k in range(len(spans)):
         span = spans[k]
@@ -80,14 +80,14 @@ def _write(prefixes, text, spans, separator, filled, names):
 
 
 def _read_only(data: np.ndarray) -> np.ndarray:
-    """A view as Arrow's buffers are: the kernel is compiled for those alone."""
+    """Return a read-only view, as Arrow's buffers are: so the kernel is compiled once."""
     data = data.view()
     data.flags.writeable = False
     return data
 
 
 def copy_names(found: Sequence[NewNames], separator: np.uint8 = NOTHING) -> Names:
-    """Copy new names, with a separator (or NOTHING) behind each prefix that is not empty."""
+    """Copy new names into one text; NOTHING, or a separator, stands behind each prefix that is not empty."""
     count = sum(len(new.spans) for new in found)
     size = sum(new.size for new in found)
     starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
@@ -103,22 +103,21 @@ def copy_names(found: Sequence[NewNames], separator: np.uint8 = NOTHING) -> Name
 
 
 class NameEmitter:
-    """Decides which names the blocks of a stream emit: all that each has, or each name once.
+    """Decides which names the blocks of a stream emit: every block its own, or the whole stream each name once.
 
-    A name may be emitted more than once all the same: readers that look ahead do not know the blocks that are not
-    given out yet.
+    Prefetched blocks may repeat a name all the same: they are read before earlier blocks are given out.
     """
 
     def __init__(self, bits: int) -> None:
-        self.once = False  # whether each name is emitted once, for one who keeps them
+        self.once = False  # emit each name once, for a consumer that keeps names
         self._bits = bits
         self._emitted = empty_seen_set(bits)
 
     def begin(self) -> np.ndarray:
-        """Return a seen set, to be added to, of the ids whose names a block that is read now need not emit."""
+        """Return the set of ids whose names the next block need not emit; its reader adds to it."""
         return self._emitted.copy() if self.once else empty_seen_set(self._bits)
 
     def emitted(self, names: Names | None) -> None:
-        """Add the names of a block that is given out."""
+        """Record the names of a block that is given out."""
         if self.once and names is not None:
             add_ids(self._emitted, names.ids, np.empty(len(names.ids), np.uint32))

@@ -70,7 +70,7 @@ class Decoder:
             self._json = JsonLines(self.options, lambda count: None, self.kinds, self.name)
             if not self.looked:
                 lines = (line for batch in batches for some in lines_of(batch, self.format) for line in some)
-                self._json.look(list(islice(lines, self.options.sample)))
+                self._json.infer(list(islice(lines, self.options.sample)))
         elif self.format.is_columnar:
             self._tables = ArrowDecoder(self.options, self.name, self.kinds)
         else:

@@ -16,7 +16,7 @@ from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
 from ouzel.streams.interaction_inputs import Factors
 from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
-from ouzel.streams.kernels.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
+from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
 from ouzel.streams.tables.arrow_types import filled
 from ouzel.streams.tables.cells import check_offsets
 
@@ -99,7 +99,7 @@ def _gather(lane_ids, lane_values, order, offsets, ids, values):
     height = max(np.int64(1), TILE // max(np.int64(1), width))  # rows that are turned together, in the nearest cache
     tile_ids, tile_values = np.empty(height * width, np.uint32), np.empty(height * width, np.float32)
     ends = np.empty(height, np.int64)
-    ranking = ranking_room()
+    ranking = allocate_ranking()
     filled = np.int64(0)
     offsets[0] = 0
     for first in range(0, n, height):

@@ -23,7 +23,7 @@ from ouzel.streams.kernels.batch_hash import (
 )
 from ouzel.streams.kernels.delimiters import BLANK, trim_blanks
 from ouzel.streams.kernels.new_names import NewNames, copy_names
-from ouzel.streams.kernels.row_order import RANKED, rank_into, ranking_room, sort_row
+from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, rank_into, sort_row
 from ouzel.streams.kernels.seen_set import is_new_if
 from ouzel.streams.missing import NOTHING, says_nothing
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
@@ -235,7 +235,7 @@ def _turn(layout, places, words, numbers, offsets, ids, values):
     tile_ids = np.zeros(height * len(layout.kinds) + AT_ONCE, np.uint32)
     tile_values = np.empty(height * len(layout.kinds), np.float32)
     ends = np.empty(height, np.uint64)
-    _, _, ranks = ranking_room()
+    _, _, ranks = allocate_ranking()
     filled = ZERO
     offsets[0] = 0
     for first in range(0, n, height):

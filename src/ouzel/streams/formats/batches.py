@@ -1,4 +1,4 @@
-"""Tables as streams: record batches of every format, and blocks of examples made of them. PyArrow does the parsing."""
+"""Tables of every format as record batches, and their blocks of examples."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_table(
     kinds: ColumnKinds,
     emitter: NameEmitter | None = None,
 ) -> Iterator[Block]:
-    """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
+    """Yield the blocks of a table; `skipped` gets the number of skipped rows, `kinds` decides what columns hold."""
     if format.family is Family.OBJECTS:
         yield from read_json_lines(source, options, skipped, kinds, emitter)
         return
@@ -68,11 +68,11 @@ def record_batches(
     skipped: Skipped,
     needed: Sequence[str] = (),
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches of a table, sound to the last offset; those of text formats have all cells as text.
+    """Yield the validated record batches of a table; text formats have all cells as text.
 
-    The first may be empty: it tells the columns. An object is parted into a column `outer.inner` for each member. JSON
-    lines, whose rows may lack what others have, have the columns `needed` in every batch. Errors of PyArrow come as
-    they are: read within `guard.reading`.
+    The first may be empty, and names the columns. An object becomes a column `outer.inner` for each member. JSON lines,
+    whose rows may lack members of others, have the columns `needed` in every batch. Errors of PyArrow are raised as
+    they are: read within `sources.error_context.reading`.
     """
     if format.is_delimited:
         yield from map(as_arrow, delimited_batches(source, options, format, skipped, Uneven()))
@@ -89,7 +89,7 @@ def record_batches(
 
 
 def _empty(schema: pyarrow.Schema, name: str) -> pyarrow.RecordBatch:
-    """A batch of no rows."""
+    """Return a batch of no rows."""
     for field in schema:
         if _has_no_values(field.type):  # PyArrow would end the process
             raise DataError.at(name, f"column {field.name!r} is a union of no types; write the file again without it")
@@ -97,7 +97,7 @@ def _empty(schema: pyarrow.Schema, name: str) -> pyarrow.RecordBatch:
 
 
 def _has_no_values(kind: pyarrow.DataType) -> bool:
-    """Whether an Arrow type is, or is made of, a union of no types."""
+    """Return whether an Arrow type is, or contains, a union of no types."""
     parts = [kind.field(place).type for place in range(kind.num_fields)]
     if pyarrow.types.is_dictionary(kind):
         parts.append(kind.value_type)

@@ -1,9 +1,9 @@
-"""Blocks as Arrow tables, and back: examples that were read once, ids and values ready to be learnt.
+"""Blocks as Arrow tables, and back: examples that were parsed once, as ids and values.
 
 A row has the lists `indices` and `values`, a `label` (a number, or a position among the block's labels), a `weight`,
-and where there are any a `group` and a `tag`. What else is known of a block stands in its first row: `names` of
-features that are new, of the ids `named`, and in `block` a JSON object: the labels' names and what the ids stand for.
-The schema's metadata say how names were hashed.
+and where there are any a `group` and a `tag`. The first row of a block also has the new `names` of features, of the ids
+`named`, and in `block` a JSON object with the names of labels and the feature space. The metadata of the schema say
+how names were hashed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OF_A_BLOCK: dict[str, Rule] = {"space": table, "labels": either(nothing, list_of
 
 
 class BlockTables:
-    """Makes tables of the blocks of one stream, read with these options, of which this is the first."""
+    """Converts the blocks of one stream, read with these options, to record batches."""
 
     def __init__(self, options: Options, first: Block) -> None:
         kinds = {**OF_ALL}
@@ -60,7 +60,7 @@ class BlockTables:
         self._seen = empty_seen_set(FILTER_BITS)
 
     def batch(self, block: Block) -> pyarrow.RecordBatch:
-        """A block as a record batch."""
+        """Return a block as a record batch."""
         start, stop = int(block.offsets[0]), int(block.offsets[-1])
         offsets = pyarrow.array((block.offsets - block.offsets[0]).astype(np.int64))
         ids, names = self._new_names(block.names)
@@ -82,7 +82,7 @@ class BlockTables:
         return pyarrow.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _new_names(self, names: Names | None) -> tuple[list[int], list[str]]:
-        """The names that no block before has told."""
+        """Return the ids and names that no block before had."""
         if names is None:
             return [], []
         new = new_ids(self._seen, names.ids)
@@ -92,23 +92,23 @@ class BlockTables:
 
 
 def _tags(block: Block) -> pyarrow.Array:
-    """What the rows of a block are called, as an Arrow array."""
+    """Return the tags of the rows of a block as an Arrow array."""
     return tags_of(block.tags if isinstance(block.tags, pyarrow.Array) else pyarrow.array(block.tags))
 
 
 def holds_blocks(schema: pyarrow.Schema) -> bool:
-    """Whether a table is one of blocks."""
+    """Return whether a table holds blocks."""
     return KEY in (schema.metadata or {})
 
 
 class BlockReader:
-    """Makes blocks of the batches of such a table, however they are cut; refuses options that come too late for it."""
+    """Converts record batches of such a table to blocks, however they are cut; refuses options that come too late."""
 
     def __init__(self, schema: pyarrow.Schema, options: Options, name: str) -> None:
         check_format(options, name, None)
         self.name = name
         self._header: dict[str, Any] | None = None
-        self._known_space: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space
+        self._known_space: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # of the last header: its text, and its space
         stored = self._checked(schema.metadata[KEY], OF_A_FILE, "what it says of itself")
         for option in ("bits", "seed"):
             given, expected = stored[option], getattr(options, option)
@@ -125,7 +125,7 @@ class BlockReader:
             raise self._damaged("tag is not a column of text or whole numbers")
 
     def blocks(self, batch: pyarrow.RecordBatch) -> Iterator[Block]:
-        """The blocks that a record batch holds, their arrays as they lie there."""
+        """Yield the blocks in a record batch; their arrays are not copied."""
         for column in (*OF_ALL, "group") if self._grouped else OF_ALL:
             if batch.column(column).null_count:
                 raise self._damaged(f"{column} has rows of nothing")
@@ -136,7 +136,7 @@ class BlockReader:
             yield self._block(batch.slice(start, stop - start))
 
     def _checked(self, text: bytes | str, rules: Mapping[str, Rule], what: str) -> dict[str, Any]:
-        """A JSON object whose values are what some rules say."""
+        """Return a JSON object whose values were checked by rules."""
         with self._undamaged():
             stored: dict[str, Any] = json.loads(text)
             check(stored, rules, what)
@@ -144,14 +144,14 @@ class BlockReader:
 
     @contextmanager
     def _undamaged(self) -> Iterator[None]:
-        """What makes no sense in here is said of the file."""
+        """Raise errors in here as damage of the file."""
         try:
             yield
         except (ValueError, RecursionError) as error:
             raise self._damaged(reason_of(error)) from error
 
     def _kind(self, schema: pyarrow.Schema, column: str) -> pyarrow.DataType:
-        """The type of the one column of this name."""
+        """Return the type of the one column of this name."""
         place = schema.get_field_index(column)
         if place < 0:
             raise self._damaged(f"it has no column {column}, or several")
@@ -164,7 +164,7 @@ class BlockReader:
         names = None
         text = batch.column("block")[0].as_py()
         if text is not None:
-            if self._header is None or text != self._known_space[0]:  # else it is what was checked before
+            if self._header is None or text != self._known_space[0]:  # else it was checked before
                 self._header = self._checked(text, OF_A_BLOCK, "what it says of a block")
                 with self._undamaged():
                     self._known_space = text, space_of(self._header["space"])
@@ -203,7 +203,7 @@ class BlockReader:
         )
 
     def _names(self, batch: pyarrow.RecordBatch) -> Names | None:
-        """The names that a batch tells."""
+        """Return the names that a batch emits."""
         ids, texts = (batch.column(column).slice(0, 1).flatten() for column in ("named", "names"))
         if len(ids) != len(texts) or ids.null_count or texts.null_count:
             raise self._damaged(f"{len(texts)} names do not fit {len(ids)} ids")
@@ -216,9 +216,9 @@ class BlockReader:
 
 @kernel
 def _are_sound(offsets, others, ids, values, labels, weights, classes):
-    """Whether these can be examples, and whether a value is 0.
+    """Return whether these arrays can be examples, and whether a value is 0.
 
-    Labels are positions among so many classes, or -1 says that they are numbers.
+    Labels are positions among `classes` classes, or numbers if that is -1.
     """
     sound, zeros = True, False
     for i in range(len(offsets)):

@@ -1,4 +1,8 @@
-"""CSV and TSV as streams. What is not written plainly is parsed by PyArrow; rows that it refuses are told by number."""
+"""CSV and TSV as batches of rows: a tokenizer finds the cells of plain text, PyArrow parses what is not plain.
+
+Plain text has as many cells in every row as there are columns, and quotation marks only around cells or doubled within
+them. PyArrow takes over at the first piece that is not plain; the numbers of rows that it refuses are recorded.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +30,17 @@ from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, CutRows, as_arr
 
 ZERO, ONE, TWO, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 8, 63))
 QUOTE, NEWLINE, RETURN = (np.uint8(byte) for byte in b'"\n\r')
-LONGEST = 1 << 31  # bytes of a text, whose places are told from marks by their highest bit
-FALLBACK = -1  # not written plainly
-DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
+LONGEST = 1 << 31  # bytes of a text: the highest bit of a position is DOUBLED
+FALLBACK = -1  # not plain
+DELIMITERS = ",\t;|"  # between cells, in the order of detection
 BLOCK = 4 << 20  # bytes that PyArrow parses at a time
-PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
+PIECE = 2 << 20  # bytes of plain text that are read at a time: they stay in a near cache
 QUOTED = re.compile(r'"[^"]*"?')
 
 
 @force_inline
 def _prefix_parity(word):
-    """Each bit is the parity of those up to it."""
+    """Return a word each of whose bits is the parity of the bits up to it."""
     for shift in (1, 2, 4, 8, 16, 32):
         word ^= word << np.uint64(shift)
     return word
@@ -44,10 +48,10 @@ def _prefix_parity(word):
 
 @kernel
 def find_ends(data, stop, delimiter, found):
-    """Write to `found` where cells of `data[:stop]` end: (how many, quotation marks, returns, whether a quote is open).
+    """Write the ends of cells in `data[:stop]` to `found`: (their number, quotation marks, returns, is a quote open).
 
-    Of delimiters, newlines and carriage returns those within quotation marks do not count. `found` has room for a place
-    of every byte and SPARE more, `data` for BEHIND bytes more, which are zero.
+    Delimiters, newlines and carriage returns within quotation marks do not count. `found` holds a position for every
+    byte and SPARE more; BEHIND zero bytes follow the text in `data`.
     """
     count = quotes = returns = inside = ZERO
     at, stop = ZERO, np.uint64(stop)
@@ -60,7 +64,7 @@ def find_ends(data, stop, delimiter, found):
         returns += ones(equal_to(data, at, RETURN) & ~quoted)
         many = ones(word)
         for part in range(ZERO, (many + np.uint64(7)) >> np.uint64(3)):
-            for k in range(8):  # as many as there are or more, which are written over
+            for k in range(8):  # surplus positions are overwritten
                 found[count + EIGHT * part + np.uint64(k)] = at + trailing_zeros(word)
                 word &= word - ONE
         count += many
@@ -70,7 +74,7 @@ def find_ends(data, stop, delimiter, found):
 
 @force_inline
 def _count_doubled(data, start, stop, quoted):
-    """How many quotation marks of a cell are written twice; ODD if one is not."""
+    """Return the number of doubled quotation marks in a cell; FALLBACK if one is not doubled."""
     count = 0
     while start < stop:
         if data[start] == QUOTE:
@@ -84,11 +88,10 @@ def _count_doubled(data, start, stop, quoted):
 
 @kernel
 def tokenize_rows(data, found, count, columns, careful, starts, sizes):
-    """Where cells start and their sizes, those of a row side by side: (rows, end, quotation marks, returns).
+    """Write the starts and sizes of cells, row after row; return (rows, end, quotation marks, carriage returns).
 
-    As many quotation marks and carriage returns are told as are not part of a cell. Where `careful`, those that are
-    written twice are looked for: such a cell has DOUBLED in its start. ODD rows if one has more or fewer cells, or
-    marks elsewhere. Lines of nothing are left out.
+    Marks and returns within cells are not counted. If `careful`, doubled marks are looked for: their cell has DOUBLED
+    in its start. FALLBACK rows if a row has more or fewer cells, or marks elsewhere. Empty lines are skipped.
     """
     at = k = filled = ZERO
     count, columns = np.uint64(count), np.uint64(columns)
@@ -137,12 +140,12 @@ def tokenize_rows(data, found, count, columns, careful, starts, sizes):
 
 
 def can_tokenize(delimiter: str) -> bool:
-    """Whether cells that are parted by this can be found: by one byte that means nothing else."""
+    """Return whether the tokenizer supports a delimiter: one byte that means nothing else."""
     return len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\0"\r\n'
 
 
 class CsvTokenizer:
-    """Chunks of CSV text as rows of cells."""
+    """Finds the cells of chunks of CSV text."""
 
     def __init__(self, names: list[str], delimiter: str) -> None:
         self.names = names
@@ -150,9 +153,9 @@ class CsvTokenizer:
         self._found = np.empty(0, np.uint32)
 
     def tokenize(self, text: bytes) -> tuple[CutRows, int] | None:
-        """The rows of a text, and how many bytes they take: all but the last, where a quotation in it does not end.
+        """Return the rows of a text and their bytes, all but a last row with a quotation that does not end.
 
-        None if one is not written plainly, or the last is most of the text.
+        None if a row is not plain, or the last row is most of the text.
         """
         if len(text) >= LONGEST:
             return None
@@ -174,13 +177,13 @@ class CsvTokenizer:
         return None
 
     def _may_continue(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
-        """Whether the last cell of a text is a quotation, and the row, which begins at `end`, is not most of it."""
+        """Return whether the last cell is a quotation, and its row, from `end` on, is not most of the text."""
         start = max(end, int(self._found[count - 1]) + 1) if count else end
         return bool(data[start] == QUOTE) and 2 * end >= size
 
 
 def lines_above(options: Options) -> int:
-    """Lines above the first row."""
+    """Return the number of lines above the first row."""
     return options.skip_lines + (0 if options.columns else 1)
 
 
@@ -192,10 +195,10 @@ def delimited_batches(
     uneven: Uneven,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[pyarrow.RecordBatch | CutRows]:
-    """The rows of a CSV or TSV file, every cell as text, the names of its columns in its header.
+    """Yield the rows of a CSV or TSV file, every cell as text; its header names the columns.
 
-    A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
-    rows before it. `say` is told in a line if those left out take more lines than they are rows.
+    `uneven` records a row of more or fewer cells; it is skipped if the options say so, else DataError follows the rows
+    before it. `say` gets a line if the skipped rows take more lines than there are rows.
     """
     text = CellText(source, options.limits)
     for _ in range(options.skip_lines):
@@ -262,7 +265,7 @@ def delimited_batches(
 
 
 def _tokenized_batches(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
-    """The rows up to the first piece that is not written plainly; what is not read is put back."""
+    """Yield the rows up to the first piece that is not plain; put back what was not used."""
     tokenizer = CsvTokenizer(names, delimiter)
     rest, data = b"", b"\n"
     while data and len(rest) < PIECE:
@@ -280,7 +283,7 @@ def _tokenized_batches(text: CellText, names: list[str], delimiter: str, uneven:
 
 
 def _arrow_batches(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
+    """Yield record batches as PyArrow parses them; rows that it refuses are skipped and recorded."""
 
     kinds = dict.fromkeys(names, pyarrow.large_string())
     try:
@@ -304,7 +307,7 @@ def _arrow_batches(text: CellText, names: list[str], delimiter: str, uneven: Une
 
 
 def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bool) -> Iterator[pyarrow.RecordBatch]:
-    """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
+    """Yield batches without a last row whose quotation is cut off: in a damaged archive, or at the end if `skip`."""
     pending = None  # Arrow reads ahead: an end is known before the last batch is given out
     for batch in batches:
         if pending is not None:
@@ -319,13 +322,13 @@ def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bo
 
 
 def _last_cell(batch: pyarrow.RecordBatch | CutRows | None) -> str:
-    """The last cell of the last row, if it has several lines; else nothing."""
+    """Return the last cell of the last row if it has several lines, else an empty text."""
     cell = None if batch is None or not batch.num_rows else as_arrow(batch).column(-1)[-1].as_py()
     return cell if cell is not None and "\n" in cell else ""
 
 
 def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:
-    """The rows with bytes that are not UTF-8, each with the first column that has some."""
+    """Return the rows with bytes that are not UTF-8, each with the first column that has some."""
     found: dict[int, int] = {}
     for place, column in enumerate(as_arrow(batch).columns):
         for row in compute.indices_nonzero(compute.match_substring(column, MARK)).to_pylist():
@@ -334,13 +337,13 @@ def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:
 
 
 def _beginning(text: str) -> str:
-    """So much of a text as fits a message."""
+    """Return the beginning of a text that fits a message."""
     text = " ".join(text.replace(MARK, "\ufffd").split())
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _read_header(text: CellText, delimiter: str | None, number: int) -> tuple[list[str], str]:
-    """Names of columns, in the line of this number, and what parts them outside of quotation marks."""
+    """Read the names of columns in the line of this number; return them and the delimiter."""
     name = text.name
     lines = _lines(text, number)
     first = next((line for line in lines if line.strip("\r\n")), None)
@@ -365,7 +368,7 @@ def _read_header(text: CellText, delimiter: str | None, number: int) -> tuple[li
 
 
 def _lines(text: CellText, number: int) -> Iterator[str]:
-    """The lines of a header, from the one of this number on."""
+    """Yield the lines of a header, from the one of this number on."""
     size = 0
     while line := text.line(number):
         number += 1

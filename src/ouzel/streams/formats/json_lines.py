@@ -1,4 +1,7 @@
-"""JSON lines as a stream: an object a line, its members the features."""
+"""JSON lines as blocks: an object a line, its members the features.
+
+Plain objects go to the kernels of `json_parser`, all others to `json_python`; the blocks are the same.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +38,15 @@ from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.schema import ColumnKinds
 
-EQUALS = np.uint8(61)  # between a key and a word
-MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
+EQUALS = np.uint8(61)  # =, between a key and a word
+MOST_BYTES = 2**32 - 1  # of a chunk: positions take 32 bits
 FEWEST = 5  # bytes of a feature, `"":1,`, and of its name
 ROLES = {None: json_names.PLAIN, NUMBER: json_names.NUMBERS, CATEGORY: json_names.CATEGORIES, DATE: json_names.DATES}
-MOST_AT_ONCE = 4096  # lines that are read one by one before plain ones are looked for again
+MOST_AT_ONCE = 4096  # lines that Python reads before plain ones are tried again
 
 
 class Chunk:
-    """Whole lines of text, and room for what is read of them."""
+    """Whole lines of text, and the arrays that they are read into."""
 
     def __init__(
         self, data: np.ndarray, start: int, stop: int, options: Options, seen: np.ndarray | None = None
@@ -70,14 +73,14 @@ class Chunk:
 
 
 class PlainBlock(NamedTuple):
-    """What was read of a chunk: a block, and how many lines that took."""
+    """A block of plain objects, and the number of their lines."""
 
     block: Block
     lines: int
 
 
 class PlainObjects:
-    """The plain objects of one stream, as the same examples that `reader` makes of them."""
+    """Reads the plain objects of one stream, as the examples that `reader` would make of them."""
 
     def __init__(self, reader: JsonExamples) -> None:
         self.reader = reader
@@ -88,12 +91,12 @@ class PlainObjects:
         self._label = reader.label
         self._keys, self._labels = KeyTable(), KeyTable()
         self._names: dict[str, int] = {}  # of the keys, and their rows
-        self._other_kinds: Mapping[str, str] = {}  # columns that were known to hold another kind, too
-        self._fields: list[str] = []  # that others are made of
+        self._other_kinds: Mapping[str, str] = {}  # columns that are known to hold another kind as well
+        self._fields: list[str] = []  # that crosses are made of
         self._values: list[Label | None] = [None]  # of the words that are labels
 
     def supports(self, chunk: Chunk) -> bool:
-        """Whether objects of a chunk can be read now: it is known which member is the label, and all options apply."""
+        """Return whether the kernels can read a chunk: the label is known, and they support all options."""
         return (
             chunk.is_text
             and chunk.stop < MOST_BYTES
@@ -102,7 +105,7 @@ class PlainObjects:
         )
 
     def read(self, chunk: Chunk) -> PlainBlock:
-        """The objects of a chunk up to one that is not plain, or to its end."""
+        """Read the objects of a chunk up to one that is not plain, or to its end."""
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
             self._label, self._keys, self._names, self._fields = reader.label, KeyTable(), {}, []
@@ -170,7 +173,7 @@ class PlainObjects:
         return PlainBlock(block, lines)
 
     def _names_in(self, chunk: Chunk, count: int, size: int) -> Names | None:
-        """The first names recorded of a chunk, `size` bytes at most: words of its lines, then of the text of keys."""
+        """Return the names recorded of a chunk, `size` bytes at most: words of its lines, then of the text of keys."""
         if not count:
             return None
         spans = chunk.spans[:count]
@@ -183,16 +186,16 @@ class PlainObjects:
         return copy_names([NewNames(data, data, spans[~in_keys], size), NewNames(text, text, own, size)], EQUALS)
 
     def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
-        """The factors of some rows of a chunk, from this one on."""
+        """Return the factors of some rows of a chunk, which begin at `start`."""
         entries, end = chunk.factors, int(chunk.taken[0])
         parts = [array[start:end] for array in entries[1:-1]]
         kept = Entries._make([entries.bounds[rows] - start, *parts, entries.text])
         return Factors(kept, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
 
     def _add_keys(self, word: bytes, chunk: Chunk) -> bool:
-        """Enter the new keys of the object that a chunk goes on with, all together, for it is begun again.
+        """Add all new keys of the next object of a chunk, which is read again from its beginning.
 
-        Returns whether this one, which is one of them, is known now.
+        Returns whether `word`, one of them, is known now.
         """
         (line,), _ = lines_at(chunk.data, chunk.at, chunk.stop, 1)
         try:
@@ -219,7 +222,7 @@ class PlainObjects:
         self._names[name] = self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field, pure)
 
     def _allow_numbers(self) -> None:
-        """Read numbers of those categories that are known to have some: of others each is looked at in Python."""
+        """Let the kernels read numbers of categories known to have some; others need Python."""
         kinds = self.reader.kinds
         if kinds.also is not self._other_kinds:
             self._other_kinds = kinds.also
@@ -227,7 +230,7 @@ class PlainObjects:
                 self._keys.arrays.table[self._names[name], PURE] = kinds.may_lack_numbers(name)
 
     def _add_parts(self, word: bytes) -> bool:
-        """Enter the calendar parts of a key that has dates; returns whether those are read here."""
+        """Add the calendar parts of a key that has dates; return whether the kernels can read them."""
         name, options = word.decode(), self.reader.options
         fields = [f"{name}.{part}" for part in PARTS]
         if len(self._keys) + len(PARTS) >= json_names.MOST or len(name) + LONGEST_PART > options.limits.word:
@@ -259,7 +262,7 @@ class PlainObjects:
         return ROLES.get(kind, json_names.FALLBACK)
 
     def _add_label(self, word: bytes) -> bool:
-        """Enter a word that is a label; returns whether there is room for it."""
+        """Add a word that is a label; return whether the table has room for it."""
         if len(self._labels) >= json_names.MOST - 1:
             return False
         text, options = word.decode(), self.reader.options
@@ -272,7 +275,7 @@ class PlainObjects:
         return True
 
     def _encoded(self, targets: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, list[Label] | None]:
-        """Labels as a block has them, of numbers (n,) and of the places of words among those that are labels (n,)."""
+        """Return labels as a block has them, of numbers (n,) and codes (n,) of words that are labels, 0 for none."""
         positive = self.reader.options.label_positive
         if positive is not None:
             number = label_of(positive)
@@ -292,7 +295,7 @@ class PlainObjects:
         return encode_labels(values, len(values))
 
     def _space(self, words: bool) -> FeatureSpace:
-        """What the features since it was last asked are known by."""
+        """Return the feature space of the objects read since the last reset."""
         reader, used = self.reader, self._keys.used()
         numbers = used[used[:, NAMED] == 0, ID]
         named = words or bool(used[:, NAMED].any())
@@ -317,10 +320,10 @@ def parse_objects(
     skipped: Skipped,
     convert: Convert[Item],
 ) -> Iterator[list[Item]]:
-    """What `convert` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
+    """Yield, by chunks, what `convert` returns for each object and its place (`file:line`); blank lines do not count.
 
-    A line that is not an object, or of which `convert` raises UnexpectedError, is left out if the options
-    say so; else DataError follows what was made before it.
+    A line that is not an object, or for which `convert` raises UnexpectedError, is skipped if the options say so; else
+    DataError follows the items before it.
     """
     lines = 0
     for data, start, stop in chunks_of(source, options.limits):
@@ -335,7 +338,7 @@ def parse_objects(
 def _parse_lines(
     text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, convert: Convert[Item]
 ) -> tuple[list[Item], Problem | None]:
-    """What is made of lines, `before` which there were some, up to a bad one."""
+    """Convert lines, behind `before` others, up to a bad one; return the items and the problem."""
     items: list[Item] = []
     for number, line in enumerate(text):
         if not line.strip():
@@ -357,7 +360,7 @@ def _parse_lines(
 def read_json_lines(
     source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, emitter: NameEmitter | None = None
 ) -> Iterator[Block]:
-    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
+    """Yield the blocks of a file of JSON objects; `kinds` decides what its members hold."""
     lines = JsonLines(options, skipped, kinds, source.name, emitter)
     for number, chunk in enumerate(chunks_of(source, options.limits)):
         if not number:
@@ -366,9 +369,9 @@ def read_json_lines(
 
 
 class JsonLines:
-    """The lines of one stream of JSON objects, read chunk by chunk.
+    """Reads the lines of one stream of JSON objects, chunk by chunk.
 
-    Plain objects are read where they lie, others one by one, and more at once where there are many of them.
+    Kernels read plain objects; Python reads the others, more at once where there are many of them.
     """
 
     def __init__(
@@ -383,15 +386,15 @@ class JsonLines:
 
     @property
     def read(self) -> int:
-        """Objects read so far, those left out with them."""
+        """Return the number of objects read so far, skipped ones counted."""
         return self.examples.sound + self.examples.bad
 
     def infer(self, lines: list[bytes], where: str | None = None) -> None:
-        """Decide by the first lines what their members hold; those of a file, `where`, what is known of them."""
+        """Infer what members hold from the first lines; those of the file `where` must fit what is known."""
         self.examples.infer(_sound_objects(lines), where)
 
     def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
-        """Blocks of whole lines of text, `data[start:stop]` (uint8)."""
+        """Yield the blocks of whole lines of text, `data[start:stop]` (uint8)."""
         name, options = self.examples.name, self.options
         parts = []
         at_once, problem = 1, None
@@ -424,7 +427,7 @@ class JsonLines:
 def json_batches(
     source: Source, options: Options, skipped: Skipped, needed: Sequence[str]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches of a file of JSON objects, all cells as text, with the columns seen so far and those needed."""
+    """Yield record batches of a file of JSON objects, all cells text, with the columns seen so far and `needed`."""
     columns = dict.fromkeys(needed)
     for rows in parse_objects(source, options, skipped, lambda row, _: flattened(row)):
         columns |= dict.fromkeys(name for row in rows for name in row)
@@ -435,7 +438,7 @@ def json_batches(
 
 
 def _sound_objects(lines: list[bytes]) -> list[dict[str, Any]]:
-    """The objects among the lines; what is wrong with others is said when it is their turn."""
+    """Return the objects among the lines; what is wrong with others is said when they are read."""
     found = []
     for line in lines:
         with suppress(ValueError, RecursionError):

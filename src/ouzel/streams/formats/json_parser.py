@@ -1,10 +1,10 @@
-"""JSON objects that are written plainly, read where they lie, a line each: no object of Python is made of them.
+"""The fast parser of JSON lines: plain objects are read where they lie, without objects of Python.
 
-Plain are members that are numbers, true, false, null, or words without an escape. Where quotation marks stand is found
-first, for some lines at a time (`json_places`), so a key and a word end where the next mark says, and no member waits
-for the one before it. Members like those of the object before are read by `json_alike`, any other plain one here. At
-anything else the line is left to `json_objects`, from its beginning, so that what it means, and what is said of it, is
-decided in one place.
+Plain members are numbers, true, false, null, dates, and words without an escape. The positions of quotation marks are
+found first, for some lines at a time, so a key or a word ends at the next mark, and no member waits for the member
+before it. `read_repeated` reads members that follow the schema of the object before, `read_objects` all other plain
+ones. Any other line is left to `json_python`, from its beginning: what it means, and what is wrong with it, is decided
+there.
 """
 
 from __future__ import annotations
@@ -63,22 +63,20 @@ from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS
 from ouzel.streams.missing import LENGTHS, TEXT, marks_no_number, says_nothing
 from ouzel.streams.truth_values import is_large_truth
 
-PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay near the processor
-ONE = np.uint64(1)
-ZERO, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 2, 3, 4, 6, 8, 63))
-SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of a key that HEAD and TAIL hold all of
+PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay in the nearest cache
+ROOM = 96  # bytes that must be readable behind the text
+DONE, FALLBACK_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why `read_objects` returns
+ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
+SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of the longest keys that HEAD alone holds, and HEAD with TAIL
 MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
-TWO_BYTES = np.uint64(2**16 - 1)
+TWO_BYTES, LOW = np.uint64(2**16 - 1), np.uint64(2**32 - 1)
 NA_SIZES = np.zeros(256, np.uint64)
-"""By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing, or be a truth value."""
+"""By first byte: a bit for each size (modulo 64) of words that are NA tokens or truth values."""
 for _size, _text in zip(LENGTHS, TEXT, strict=True):
     NA_SIZES[_text[0]] |= np.uint64(1 << int(_size))
 for _word in ("true", "TRUE", "false", "FALSE"):
     NA_SIZES[ord(_word[0])] |= np.uint64(1 << len(_word))
-NA_SIZES[[32, 34]] = 2**64 - 1  # a blank before it, or no word at all
-ROOM = 96  # bytes behind the text that must be there
-DONE, FALLBACK_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why the walk ended
-LOW = np.uint64(2**32 - 1)
+NA_SIZES[[32, 34]] = 2**64 - 1  # a leading blank, or an empty word
 TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
 COLON = np.uint64(int.from_bytes(b'":', "little"))
 
@@ -93,13 +91,13 @@ find_quotes = make_scanner(__name__, ends_of_strings, _is_quote_or_control)
 
 @force_inline
 def is_blank(byte):
-    """Whether a byte is a blank; line ends are not blanks."""
+    """Return whether a byte is a blank; line ends are not blanks."""
     return byte == 32 or byte == 9 or byte == 13
 
 
 @force_inline
 def skip_blanks(data, at):
-    """The place of the first byte that is not a blank, as there is one: what ends the text, or the line."""
+    """Return the position of the first byte that is not a blank; the end of the line or of the text is one."""
     at += np.uint64(data[at] == 32)  # mostly one, or none
     if data[at] <= 32:
         while is_blank(data[at]):
@@ -109,7 +107,7 @@ def skip_blanks(data, at):
 
 @force_inline
 def first_mark(marks, mark, at):
-    """The number of the first mark from `at` on, which is not before this one."""
+    """Return the number of the first mark from `at` on; it is not before `mark`."""
     while marks[mark] < at:
         mark += ONE
     return mark
@@ -117,7 +115,7 @@ def first_mark(marks, mark, at):
 
 @kernel
 def lines_end(data, at, stop):
-    """The place behind the first line that ends PIECE bytes from `at` on, or later; `stop` if none does."""
+    """Return the position behind the first line that ends PIECE bytes or more behind `at`; `stop` if none does."""
     at += PIECE
     while at < stop:
         if data[at] == 10:
@@ -128,17 +126,17 @@ def lines_end(data, at, stop):
 
 @force_inline
 def may_be_na(data, start, stop):
-    """1 if a word, a quotation mark behind it, may be nothing or a truth value, or has blanks around it; else 0."""
+    """Return 1 if a word may be an NA token or a truth value, or has blanks around it, else 0; a mark is behind it."""
     size = (stop - start) & SIXTY_THREE
     return ((NA_SIZES[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
 
 
 @force_inline
 def read_repeated(data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row):
-    """Read members from `data[at]` on, behind `key`, as long as they are what followed in the object before.
+    """Read members behind `key` from `data[at]` on, as long as they follow the schema of the object before.
 
-    `marks[mark]` is not before the first mark from `at` on. Returns (at, mark, key, count, named, ended): where to go
-    on, and whether that is behind the object.
+    `marks[mark]` is not before the first mark from `at` on. Returns (at, mark, key, count, named, ended): where to
+    continue, and whether the object has ended.
     """
     table = keys.table
     goes_on, ended = True, False
@@ -147,7 +145,7 @@ def read_repeated(data, at, marks, mark, keys, key, stamp, longest, buffer, coun
         goes_on = False
         following = table[key, NEXT]
         size = table[following, SIZE]
-        opened = marks[mark]  # which waits for no member before; it should be `at`
+        opened = marks[mark]  # does not wait for the member before; it should be `at`
         odd = (opened ^ at) | ((eight_bytes(data, opened) ^ table[following, HEAD]) & table[following, HEAD_BITS])
         if odd or table[following, LAST] == stamp:
             break
@@ -237,20 +235,19 @@ def read_objects(
     factor_names,
     buffer,
 ):
-    """Read objects from `data[at:stop]` on, up to a line that is not plain, a new key, new dates or a new label.
+    """Read objects in `data[at:stop]`, up to a line that is not plain, a new key, new dates or a new label.
 
     A newline stands before `stop` or a zero behind it. Marks are known up to `found`; `marks[mark]` is not behind the
     first from `at` on. `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted`
-    says that each object must have a weight. `buffer` has room for the features of all. Those that others are made
-    of go to `factors`, as many as `taken` (1,) says; `names` (3,) are how many are noted in `spans`, their bytes, and
-    how many features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and
-    the key or the label that is new, or
-    the key that has dates for the first time.
+    requires a weight in each object. `buffer` holds the features of all. Inputs of crosses go to `factors`, which has
+    `taken` (1,) of them. `names` (3,) counts the names recorded in `spans`, their bytes, and the features with names.
+    Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to continue, and the span of the new key,
+    the new label, or the key that has dates for the first time.
     """
     row, nnz, lines = np.uint64(first_row), np.uint64(first_nnz), ZERO
     at, mark, found, stop = np.uint64(at), np.uint64(mark), np.uint64(found), np.uint64(stop)
     code = start = end = line = line_mark = stamp = ZERO
-    waiting = count = named = ZERO  # rows that are gathered, their features and names
+    waiting = count = named = ZERO  # rows in the buffer, their features and names
     first_taken = base_taken = taken[0]
     why = DONE
     rows = buffer.rows

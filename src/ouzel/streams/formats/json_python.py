@@ -1,4 +1,4 @@
-"""JSON objects of one stream as examples, one at a time, and examples as blocks."""
+"""The parser of JSON objects in Python: any object as an example, its errors explained, and examples as blocks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other_kind, members_in, plain_value
 
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is an error unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
 
 def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
-    """A line that holds an object with members as its last ones, which count where a name stands twice.
+    """Append members to the object in a line; they replace its members of the same names.
 
-    Any other line is returned as it is: what is wrong with it is said by those who read it.
+    Any other line is returned unchanged: its reader says what is wrong with it.
 
     >>> with_members(b'{"x": 1}', {"label": "spam"}), with_members(b"oops", {"label": 1})
     (b'{"x": 1, "label": "spam"}', b'oops')
@@ -46,7 +46,7 @@ def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
 
 
 class LongWordError(UnexpectedError):
-    """A name, a word or a label beyond a limit, that of a word or that of a label."""
+    """A name, a word or a label that exceeds a limit."""
 
     def __init__(self, word: str | bytes, limit: str, member: str) -> None:
         super().__init__(repr(word), "expected a shorter one", member=member)
@@ -62,12 +62,12 @@ class Example(NamedTuple):
     group: int
     tag: str | None
     number: int  # of objects before it, bad ones counted
-    members: Sequence[Member] = ()  # of which each feature is made, if others are to be made of them
-    zeros: Mapping[Any, float] = {}  # numbers that are 0 and so no features, by name
+    members: Sequence[Member] = ()  # the provenance of each feature, if there are crosses
+    zeros: Mapping[Any, float] = {}  # numbers that are 0, and so not features, by name
 
 
 def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
-    """The example that an object makes, whose label is the member of that name; UnexpectedError of a bad one."""
+    """Return an object as an example; `label` names its label. UnexpectedError if it is a bad one."""
     given = None if label is None else row.pop(label, None)
     if isinstance(given, list):
         raise UnexpectedError(given, "expected a label, a number or a name", member=label)
@@ -105,9 +105,9 @@ def _features(
     zeros: dict[Any, float],
     members: list[Member] | None,
 ) -> dict[Any, float]:
-    """Names and numbers of the features that members are; a number that is 0 is none, and comes to `zeros`.
+    """Return the features of members, names and numbers; a number that is 0 goes to `zeros` instead.
 
-    Where others are made of them, they come to `members`, too.
+    With crosses, the provenance of features goes to `members`, too.
     """
     longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
     said, plain = options.choosy, kinds.plain
@@ -166,7 +166,7 @@ def _check_length(name: str, word: object, longest: int) -> None:
 
 
 def _check_word(name: str, feature: Any, longest: int) -> None:
-    """Refuse a feature whose word, behind the name of its member, is too long."""
+    """Refuse a feature whose word, without the name of its member, is too long."""
     if isinstance(feature, str) and len(feature) > longest:
         _check_length(name, feature.removeprefix(f"{name}="), longest)
 
@@ -178,7 +178,7 @@ def _check_number(name: str, number: float, where: str) -> None:
 
 
 def _check_items(name: str, items: list[Any]) -> None:
-    """Refuse a list that holds more than words and numbers."""
+    """Refuse a list that holds anything but words and numbers."""
     for item in items:
         if isinstance(item, (dict, list)):
             found = f"{json.dumps(item)} in a list"
@@ -188,7 +188,7 @@ def _check_items(name: str, items: list[Any]) -> None:
 
 
 def _whole(digits: str) -> int | float:
-    """A whole number, as a float if it has more digits than any id or label."""
+    """Return a whole number, as a float if it has more digits than any id or label."""
     return int(digits) if len(digits) < 40 else float(digits)
 
 
@@ -196,7 +196,7 @@ DECODER = json.JSONDecoder(parse_int=_whole)
 
 
 class JsonExamples:
-    """What the objects of one stream, the source `name`, are as examples: which member is the label is decided once."""
+    """Makes examples of the objects of one stream, the source `name`; its label is chosen once."""
 
     def __init__(self, options: Options, kinds: ColumnKinds, name: str) -> None:
         self.options = options
@@ -207,22 +207,22 @@ class JsonExamples:
         self._ids = Ids(options)
 
     def infer(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
-        """Decide by the first objects which member is the label, if that can be told, and what the others hold.
+        """Infer from the first objects which member is the label, and what the others hold.
 
-        Those of a table at the place `where` must hold what is known of them.
+        Members of a table at the place `where` must hold what is known of them.
         """
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
         seen = []
         for row in rows:
-            with suppress(ValueError):  # of which more is said when it is the row's turn
+            with suppress(ValueError):  # the error comes when the row is read
                 seen.append(flattened(row, options.ignore))
         if seen and self.label is None:
             self.label = find_label(options, list(seen[0]), self.name, self.kinds.say_once)
         self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
 
     def example(self, row: dict[str, Any], place: str) -> Example:
-        """One object, met at a place (`file:line`), as an example; UnexpectedError if it is not one."""
+        """Return the object at a place (`file:line`) as an example; UnexpectedError if it is not one."""
         flat = flattened(row, self.options.ignore)
         if self.label is None:
             self.label = find_label(self.options, list(flat), place, self.kinds.say_once)
@@ -231,7 +231,7 @@ class JsonExamples:
         return example
 
     def blocks(self, examples: Sequence[Example]) -> Iterator[Block]:
-        """Examples as blocks."""
+        """Yield examples as blocks."""
         given = 0
         options = self.options
         rows = [
@@ -252,12 +252,12 @@ class JsonExamples:
 
 
 def _alone(example: Example) -> dict[Any, float]:
-    """The zeros of an example whose features have no other value that would add up with them."""
+    """Return the zeros of an example for which it has no other value to add."""
     return {name: value for name, value in example.zeros.items() if name not in example.features}
 
 
 def object_of(line: bytes) -> dict[str, Any]:
-    """The object that a line is; ValueError or RecursionError if it is not one."""
+    """Return the object in a line; ValueError or RecursionError if there is none."""
     row = DECODER.decode(line.decode())
     if not isinstance(row, dict):
         raise UnexpectedError(f"a {type(row).__name__}", EXAMPLE)
@@ -267,7 +267,7 @@ def object_of(line: bytes) -> dict[str, Any]:
 
 
 def unexpected(error: Exception, limits: Limits) -> UnexpectedError:
-    """What was found and what was expected, of whatever an object that is not an example raises."""
+    """Return any error of a bad object as what was found and what was expected."""
     if isinstance(error, json.JSONDecodeError):
         return UnexpectedError(f"no JSON ({error.msg})", EXAMPLE, column=error.colno)
     if isinstance(error, UnicodeDecodeError):
@@ -285,7 +285,7 @@ def unexpected(error: Exception, limits: Limits) -> UnexpectedError:
 
 
 def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "") -> dict[str, Any]:
-    """The members of an object, those of objects inside it as `outer.inner`, but for those to be ignored.
+    """Return the members of an object, those of objects inside it as `outer.inner`, without ignored ones.
 
     UnexpectedError where two of them have one name, as `{"a": {"b": 1}, "a.b": 2}` has.
 

@@ -1,4 +1,4 @@
-"""Rows of plain JSON objects in the row buffer: features by their keys, and the factors of crosses."""
+"""Rows of plain JSON objects: numbers by their keys, and the inputs of crosses, put into the row buffer."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ouzel.streams.kernels.row_buffer import (
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 LINE, MARK, LINES, TAKEN, OBJECT = range(OWN_COLUMN, OWN_COLUMN + 5)
-"""Of a row, where its line begins, the mark there, lines and factors before it, and its number among all objects."""
+"""Columns of a row: the start of its line, the mark there, how many lines and factors stand before it, its number."""
 
 
 @force_inline
 def begin_object(buffer, row, features, names, line, mark, lines, taken, stamp):
-    """Begin the row of an object; note where its line begins, should it have to be read again."""
+    """Begin the row of an object; record where its line begins, in case it must be read again."""
     begin_row(buffer, row, features, names)
     rows = buffer.rows
     rows[row, LINE], rows[row, MARK], rows[row, LINES], rows[row, TAKEN] = line, mark, lines, taken
@@ -37,13 +37,13 @@ def put_member(buffer, count, keys, key, value):
 
 @force_inline
 def put_any_member(buffer, count, named, keys, key, value, stamp, seed, data, start, end):
-    """Gather a number whose key, `data[start:end]`, may have none yet; return how many features and names there are."""
+    """Put the number of a key, `data[start:end]`, that may be new; return how many features and names there are."""
     put_member(buffer, count, keys, key, value)
     present = np.uint64(buffer.values[count] != 0.0)
     if keys.table[key, USED] == ZERO:
         record_use(keys, key, stamp)
         if keys.table[key, NAMED]:
-            place = count if present else np.uint64(len(buffer.ids) - 1)  # which no row has
+            place = count if present else np.uint64(len(buffer.ids) - 1)  # one that belongs to no row
             put_own_name(buffer, named, place, seed, data, start, end)
             named += ONE
     return count + present, named
@@ -51,7 +51,7 @@ def put_any_member(buffer, count, named, keys, key, value, stamp, seed, data, st
 
 @force_inline
 def put_factor(factors, taken, keys, key, value, start, end, whole):
-    """Take a feature of a field, whose name is, or ends in, the text from `start` to `end`."""
+    """Add a feature of a field to the factors; its name is, or ends in, the text from `start` to `end`."""
     count = taken[0]
     factors.fields[count] = keys.table[key, FIELD] - ONE
     factors.hashes[count], factors.values[count] = keys.table[key, HASH], value
@@ -62,10 +62,10 @@ def put_factor(factors, taken, keys, key, value, start, end, whole):
 
 @force_inline
 def finish_rows(buffer, count, features, named, mask, ids, values, offsets, row, nnz):
-    """Write the first `count` rows that were buffer, of so many features and names, behind `row` and `nnz` others.
+    """Write the first `count` rows of the buffer behind `row` rows and `nnz` features.
 
-    Of one feature the last value counts: an object with a feature twice is not a row, and ends this. Returns how many
-    are rows, and the nonzeros with them.
+    Stops before an object that has a feature twice: its last value counts, and Python reads it. Returns the number of
+    rows written, and of features with them.
     """
     finish_names(buffer, features, named, count, mask)
     for k in range(count):
@@ -79,7 +79,7 @@ def finish_rows(buffer, count, features, named, mask, ids, values, offsets, row,
 
 @force_inline
 def finish_factors(buffer, factor_names, factors, start, end):
-    """Give the factors of rows the hashes of their names, which `factor_names` counts from 1 on; 0 is that of none."""
+    """Write the hashes of factors that are words; `factor_names` numbers their names from 1 on, 0 is no name."""
     for k in range(end - start):
         name = np.uint64(factor_names[k])
         if name > ZERO:

@@ -23,7 +23,7 @@ ADVICE = {**svmlight.ADVICE, 1: "expected a feature field:id:value (or is this a
 
 @force_inline
 def _behind_field(data, at, stop):
-    """The position behind `field:`; `at` itself if there is no such thing."""
+    """Return the position behind `field:`; `at` itself if there is none."""
     end = at
     while end < stop and np.uint8(data[end] - np.uint8(48)) <= 9:
         end += ONE
@@ -32,7 +32,7 @@ def _behind_field(data, at, stop):
 
 @force_inline
 def _one_by_one(data, at, stop, ids, values, nonzeros, ordered, previous):
-    """Read no features at once."""
+    """Read no features here: the caller reads them one by one."""
     return at, nonzeros, ordered, previous
 
 
@@ -40,7 +40,7 @@ _parse = svmlight.make_parse(__name__, _behind_field, _one_by_one)
 
 
 def parser(options: Options, emitter: NameEmitter) -> LineParser:
-    """What parses the lines of a stream.
+    """Return the parser of the lines of a stream.
 
     >>> text = np.frombuffer(bytearray(b"1 0:3:1 7:1203:0.5"), np.uint8)
     >>> block = parser(Options(), NameEmitter(18)).parse(text, 0, len(text), Options()).block
@@ -55,5 +55,5 @@ def _lines(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
 
 
 def lines_of(block: Block) -> Iterator[str]:
-    """The examples of a block as lines, every feature of the field 0; DataError if they have importance weights."""
+    """Yield the examples of a block as lines, all features of the field 0; DataError if they have weights."""
     return svmlight.lines_of(block, "0:", "libffm")

@@ -186,21 +186,21 @@ _parse = make_parse(__name__, _no_prefix, plain_features)
 
 
 def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
-    """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+    """Parse whole lines of text, `data[start:stop]` (uint8)."""
     return parse_with(_parse, ADVICE, data, start, stop, options)
 
 
 def parser(options: Options, emitter: NameEmitter) -> LineParser:
-    """What parses the lines of a stream."""
+    """Return the parser of the lines of a stream."""
     return LineParser(parse_svmlight)
 
 
 def parse_with(
     kernel: Callable[..., Any], advice: Mapping[int, str], data: np.ndarray, start: int, stop: int, options: Options
 ) -> Parsed:
-    """The examples in whole lines of text, by a kernel of `make_parse`, and what to do about each of its errors."""
+    """Parse whole lines of text by a kernel of `make_parse`; `advice` says what to do about each of its errors."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
-    room = (stop - start) // 3 + 1  # a feature takes three bytes or more; what is not written costs no memory
+    room = (stop - start) // 3 + 1  # a feature takes three bytes or more; untouched pages cost no memory
     offsets = np.empty(lines + 2, np.uint64)
     ids = np.empty(room, np.uint32)
     values = np.empty(room, np.float32)
@@ -228,7 +228,7 @@ def parse_with(
 
 
 def lines_of(block: Block, prefix: str = "", format: str = "svmlight") -> Iterator[str]:
-    """The examples of a block as lines of a format, a prefix before each id; DataError if they have weights."""
+    """Yield the examples of a block as lines of a format, a prefix before each id; DataError if they have weights."""
     if (block.weights != 1.0).any():
         raise DataError(
             f"{format} text has no importance weights, and this data has; convert it to vw, parquet or arrow"
@@ -247,7 +247,7 @@ def with_labels(
     advice: Callable[[np.ndarray, np.ndarray], str],
     foreign: Callable[[str], bool] = lambda word: False,
 ) -> Parsed:
-    """What was parsed of the chunk at `start`, its labels named; `advice` is for a bad one, by its text and span.
+    """Name the labels of the chunk at `start`; `advice` returns what to do about a bad one, by its text and span.
 
     Words that are `foreign` are not labels.
     """
@@ -270,7 +270,7 @@ def with_labels(
 def name_labels(
     block: Block, data: np.ndarray, spans: np.ndarray, options: Options, foreign: Callable[[str], bool]
 ) -> tuple[Block, np.ndarray]:
-    """Labels that are not numbers as names, or as members of `label_positive`; and the rows whose label is neither."""
+    """Write labels that are words as names, or as members of `label_positive`; return the rows with bad labels, too."""
     positive = options.label_positive
     named = np.flatnonzero(spans[:, 0] >= 0)
     labels = block.labels.copy()  # it is compared below with what is written here

@@ -46,7 +46,7 @@ from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
 
 FOREIGN = re.compile(r"[0-9]+(:[-+.0-9eE]*)+")  # an action or a label with its cost, and its probability
-MOST_KEPT = 1 << 22  # numbers that are kept; whoever needs more gets it for once
+MOST_KEPT = 1 << 22  # numbers of an array that is kept for the next chunk
 _buffers = threading.local()
 ADVICE = {
     1: "expected `label [importance] [tag]| features`; there is no | in this line",
@@ -61,7 +61,7 @@ ADVICE = {
 
 
 def is_foreign(word: str) -> bool:
-    """Whether a label is of a line that Vowpal Wabbit reads for another task.
+    """Return whether a label belongs to a line that Vowpal Wabbit reads for another task.
 
     >>> is_foreign("1:2:0.4"), is_foreign("shared"), is_foreign("spam:ham")
     (True, True, False)
@@ -70,7 +70,7 @@ def is_foreign(word: str) -> bool:
 
 
 def label_advice(data: np.ndarray, span: np.ndarray) -> str:
-    """What is expected in the place of the label at a span."""
+    """Return what is expected instead of the bad label at a span."""
     if is_foreign(bytes(data[span[0] : span[1]]).decode()):
         return (
             "expected one label: lines of contextual bandits (action:cost:probability), with costs of labels, or "
@@ -80,7 +80,7 @@ def label_advice(data: np.ndarray, span: np.ndarray) -> str:
 
 
 def scratch(name: str, size: int) -> np.ndarray:
-    """Room (size,) uint64 for one use of this name at a time; what was written there before may be in it.
+    """Return an array (size,) uint64, not cleared, that calls of the same name in one thread share.
 
     >>> scratch("ends", 3).shape
     (3,)
@@ -95,7 +95,7 @@ def scratch(name: str, size: int) -> np.ndarray:
 
 @kernel
 def word_end(data, at, stop):
-    """The end of the word at `at`: a blank, a bar or the line's end."""
+    """Return the end of the word at `at`: a blank, a bar or the end of the line."""
     while at < stop and data[at] > 32 and data[at] != 124:
         at += 1
     return at
@@ -103,7 +103,7 @@ def word_end(data, at, stop):
 
 @force_inline
 def plain_header(data, at, stop):
-    """The label of a line that begins `label |`, and where the bar is; that is `at` if it begins otherwise."""
+    """Return the label of a line that begins `label |`, and the position of the bar; `at` if it begins otherwise."""
     start = np.uint64(at)
     if start + WINDOW > np.uint64(len(data)):
         return 0.0, at
@@ -115,7 +115,7 @@ def plain_header(data, at, stop):
 
 @kernel
 def read_header(data, at, stop):
-    """What stands before the first bar: (label, its span if it is not a number, importance, tag's span, error, at)."""
+    """Read up to the first bar: (label, its span if it is not a number, importance, span of the tag, error, at)."""
     label = np.nan
     span_start = span_end = tag_start = tag_end = np.int64(-1)
     importance = 1.0
@@ -151,7 +151,7 @@ def read_header(data, at, stop):
 
 
 def tags_at(data: np.ndarray, spans: np.ndarray) -> np.ndarray | None:
-    """The tags (n,) at some spans (n, 2), None of lines that have none; None if no line has one."""
+    """Return the tags (n,) at spans (n, 2), None for a line without one; None if no line has one."""
     if (spans[:, 0] == spans[:, 1]).all():
         return None
     texts = [bytes(data[start:end]).decode() or None for start, end in spans.tolist()]
@@ -177,12 +177,12 @@ def _parse(
     zeros,
     pending,
 ):
-    """Fill the arrays of the `room` from the text; return (rows, nonzeros, names, lines, skipped, error, where).
+    """Parse lines into the arrays of `room`; return (rows, nonzeros, names, lines, skipped, error, where).
 
     `head_spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers`
     (rows,) of the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is
-    not written plainly is read byte by byte. `names` (4,) are how many are noted in `spans`, their bytes, those of the
-    names of the last line, and how many features have names. `zeros` has what rows lose, see `empty_zero_range`.
+    not plain is read byte by byte. `names` (4,) counts the names recorded in `spans`, their bytes, the bytes of names
+    in the last line, and the features with names. `zeros` records what rows lose, see `empty_zero_range`.
     """
     offsets, ids, values, labels, weights, head_spans, numbers = room
     at = np.int64(start)
@@ -329,7 +329,7 @@ def _parse(
 
 
 def parser(options: Options, emitter: NameEmitter) -> LineParser:
-    """What parses the lines of a stream."""
+    """Return the parser of the lines of a stream."""
     from ouzel.streams.formats.vw_features import Namespaces, selects_namespaces
 
     parse = partial(parse_vw, emitter=emitter)
@@ -340,7 +340,7 @@ def parser(options: Options, emitter: NameEmitter) -> LineParser:
 
 
 def lines_of(block: Block) -> Iterator[str]:
-    """The examples of a block as lines, ids as whole numbers; DataError if they have groups, or weights alone."""
+    """Yield the examples of a block as lines, ids as whole numbers; DataError if they have groups, or weights alone."""
     if block.groups is not None:
         raise DataError("Vowpal Wabbit text has no groups, and this data has; convert it to svmlight, parquet or arrow")
     weights = ["" if weight == 1.0 else f" {weight:.9g}" for weight in block.weights.tolist()]
@@ -351,7 +351,7 @@ def lines_of(block: Block) -> Iterator[str]:
 
 
 def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, emitter: NameEmitter | None = None) -> Parsed:
-    """The examples in whole lines of text, `data[start:stop]` (uint8), and the names to tell."""
+    """Parse whole lines of text, `data[start:stop]` (uint8); the block emits the names that `emitter` decides."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
     ends = scratch("ends", stop - start + SPARE)
     room = int(find_ends(data, start, stop, ends)) + 2
@@ -402,9 +402,9 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, emitter:
 
 
 def _space_of(ids: np.ndarray, names: int, rows: int, zeros: np.ndarray) -> FeatureSpace:
-    """What the features of a chunk are known by; numbers of a single line say nothing, as names may stand in the next.
+    """Return the feature space of a chunk; a single line of numbers says nothing, for the next may have names.
 
-    Where there are fewer names than features, those of `zeros` counted, others are numbers.
+    Where there are fewer names than features, zeros counted, the other features are numbers.
     """
     if names == 0:
         return numbered(ids, loose=True, zeros=zeros) if rows > 1 else NOTHING_KNOWN

@@ -1,7 +1,7 @@
-"""Named features of Vowpal Wabbit text, `|namespace name name:value`, read where they lie.
+"""Named features of Vowpal Wabbit text, `|namespace name name:value`, and its namespaces, for crosses and options.
 
-Where words end, at blanks, bars and colons, is found for a whole chunk first
-(`ouzel.streams.kernels.delimiters`). Names are hashed in place, those of a line together.
+The ends of words (blanks, bars and colons) are found for a whole chunk first. Names are hashed where they lie, those of
+a line together. Options of columns (`ignore`, `categorical`, …) apply to namespaces: the text is rewritten by them.
 """
 
 from __future__ import annotations
@@ -26,28 +26,26 @@ from ouzel.streams.kernels.seen_set import find_new
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
 
-MOST_SPACES = 4096  # namespaces of a chunk
-UNNAMED = " "  # what the namespace without a name is called
+MOST_SPACES = 4096  # namespaces in a chunk
+UNNAMED = " "  # the name of the default namespace
 ZERO, ONE, THREE, EIGHT, WORD = (np.uint64(number) for number in (0, 1, 3, 8, 64))
 ALL = np.uint64(2**64 - 1)
 NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
 VALUE = re.compile(rb"(\s[^\s:]+):")
 NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
-NAMES_AT_ONCE = 128  # features that are gathered, then hashed together
+NAMES_AT_ONCE = 128  # names that are hashed together
 MOST = np.uint64(NAMES_AT_ONCE)
 
 
 class Crossing(NamedTuple):
-    """Room for the factors of a chunk, and the namespaces that others are made of."""
+    """The inputs of crosses in a chunk, and its namespaces."""
 
-    entries: Entries  # as many as there are features, or none
-    spaces: np.ndarray  # (MOST_SPACES, 4) uint64: where each namespace stands, whether it has a part, eight letters
-    state: (
-        np.ndarray
-    )  # (4,) uint64: factors, namespaces, that of the present feature plus one if it has a part, its place
-    names: np.ndarray  # (bytes,) uint8 of the namespaces that have a part
-    ends: np.ndarray  # (k + 1,) uint64, where each of them ends
-    all: bool  # whether all have
+    entries: Entries  # one for each feature, or none
+    spaces: np.ndarray  # (MOST_SPACES, 4) uint64: its span, whether it is crossed, its first eight letters
+    state: np.ndarray  # (4,) uint64: factors, namespaces, the present one plus one if it is crossed (else 0), its place
+    names: np.ndarray  # (bytes,) uint8, the names of crossed namespaces
+    ends: np.ndarray  # (k + 1,) uint64, the ends of those names
+    all: bool  # whether all namespaces are crossed
 
 
 @force_inline
@@ -62,7 +60,7 @@ def _is_same(data, start, stop, text, first, last):
 
 @kernel
 def enter_namespace(crossing, data, start, stop):
-    """Be in the namespace `data[start:stop]`; false if there are too many."""
+    """Enter the namespace `data[start:stop]`; return false if there are too many."""
     start, stop = np.uint64(start), np.uint64(stop)
     spaces, state = crossing.spaces, crossing.state
     count = state[1]
@@ -90,9 +88,9 @@ def enter_namespace(crossing, data, start, stop):
 
 @force_inline
 def enter_next_namespace(crossing, data, start, size):
-    """`enter_namespace`, of a namespace of `size` bytes, quickly where it is one of those that came behind the last one before.
+    """Enter a namespace of `size` bytes; fast if it is one of those that followed the present one before.
 
-    Eight bytes from its beginning must be there.
+    Eight bytes from its start must be readable.
     """
     spaces, state = crossing.spaces, crossing.state
     if size > ZERO:
@@ -108,7 +106,7 @@ def enter_next_namespace(crossing, data, start, size):
 
 @force_inline
 def enter_default_namespace(crossing, data, at):
-    """Be in the namespace without a name, which is the first of a chunk."""
+    """Enter the default namespace, which is the first of a chunk."""
     if crossing.state[1] == ZERO:
         enter_namespace(crossing, data, at, at)
     crossing.state[2], crossing.state[3] = crossing.spaces[0, 2], ZERO
@@ -116,7 +114,7 @@ def enter_default_namespace(crossing, data, at):
 
 @force_inline
 def put_factor(crossing, field, hashed, value, start, stop):
-    """Take a feature of a namespace, its place plus one, whose name is the text from `start` to `stop`."""
+    """Add a feature to the factors; `field` is its namespace plus one, and its name lies from `start` to `stop`."""
     count = crossing.state[0]
     entries = crossing.entries
     entries.fields[count] = field - ONE
@@ -129,7 +127,7 @@ def put_factor(crossing, field, hashed, value, start, stop):
 
 
 def allocate_crossing(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
-    """Room for the factors of a chunk of so many lines and features; none if nothing is made of them."""
+    """Allocate for the factors of a chunk of `lines` lines and `features` features; none without crosses."""
     wanted = options.derived.fields
     size = features if wanted else 0
     names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
@@ -144,7 +142,7 @@ def allocate_crossing(options: Options, data: np.ndarray, lines: int, features: 
 
 
 def crossing_factors(crossing: Crossing, rows: int) -> Factors:
-    """What was taken of so many rows."""
+    """Return the factors of the first `rows` rows."""
     entries, count = crossing.entries, int(crossing.state[0])
     spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
     names = [entries.text[start:stop].tobytes() for start, stop in spans]
@@ -160,14 +158,14 @@ Parse = Callable[[np.ndarray, int, int, Options], Parsed]
 
 
 def selects_namespaces(options: Options) -> bool:
-    """Whether options speak of namespaces, and no model of a table's columns has decided on them."""
+    """Return whether options apply to namespaces, which no model of a table's columns has decided."""
     return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.closed
 
 
 class Namespaces:
-    """A parser of Vowpal Wabbit text that goes by the options of columns, which speak of namespaces there.
+    """A parser of Vowpal Wabbit text that applies options of columns to namespaces.
 
-    `parse` reads the text as it was changed.
+    The text is rewritten by the options, then read by `parse`.
 
     >>> from ouzel.streams.formats.vw import parse_vw
     >>> Namespaces(Options(ignore=("u",), categorical=("i",)), parse_vw).rewritten(b"1 |u a:1 |i b:2 c |t d:3")
@@ -180,18 +178,18 @@ class Namespaces:
         self.found: set[str] = set()
 
     def parse(self, data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
-        """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+        """Parse whole lines of text, `data[start:stop]` (uint8)."""
         data, start, stop, _, not_utf8 = checked_text(data, start, stop, options)
         text = np.array(bytearray(self.rewritten(bytes(data[start:stop]))), np.uint8)
         parsed = self._parse(text, 0, len(text), options)
         return parsed if parsed.problem is not None else parsed._replace(problem=not_utf8)
 
     def rewritten(self, text: bytes) -> bytes:
-        """The text as it is to be parsed, of the same length."""
+        """Return the text rewritten by the options, of the same length."""
         return NAMESPACE.sub(self._rewrite, text)
 
     def remarks(self, name: str) -> list[str]:
-        """A line for people if an option names a namespace that was not met."""
+        """Return a line for people if an option names a namespace that does not occur."""
         named = [column for option in OF_COLUMNS for column in getattr(self.options, option)]
         odd = [column for column in dict.fromkeys(named) if not is_pattern(column) and column not in self.found]
         return [f"{name}: has no namespace {listed(odd)}; it has {listed(sorted(self.found))}"] if odd else []
@@ -243,13 +241,12 @@ def named_features(
     pending,
     fields,
 ):
-    """Read named features from `data[at:stop]` on, up to the line's end or to what is not written plainly.
+    """Read named features in `data[at:stop]`, up to the end of the line or to one that is not plain.
 
-    `ends[end]` is the first end of a word from `at` on, `space` (2,) where the namespace begins and ends; `names` (4,)
-    are how many are noted in `spans`, their bytes, those of the names of this line, and how many features have names.
-    If there are to be crosses, `crossed`, their factors go to `crossing`. `pending` and `fields` are room for AT_ONCE
-    features.
-    Returns (at, end, nnz, ordered, previous).
+    `ends[end]` is the first end of a word from `at` on, `space` (2,) the span of the namespace. `names` (4,) counts the
+    names recorded in `spans`, their bytes, the bytes of names in this line, and the features with names. The factors
+    of crosses go to `crossing` if `crossed`. `pending` and `fields` hold NAMES_AT_ONCE features. Returns (at, end, nnz,
+    ordered, previous).
     """
     at, stop = np.uint64(at), np.uint64(stop)
     last = np.uint64(max(0, len(data) - np.int64(WINDOW)))

@@ -21,7 +21,7 @@ BLANK, NEWLINE = np.uint8(32), np.uint8(10)
 
 
 def make_scanner(owner: str, marks: Callable[..., Any], is_delimiter: Callable[..., Any]) -> Any:
-    """Make a kernel of the module `owner`; `marks` returns the delimiters of 64 bytes as bits, `is_delimiter` tests one."""
+    """Make a kernel of the module `owner`; `marks` returns a bit for each of 64 bytes, `is_delimiter` tests one."""
 
     @kernel_of(owner)
     def scan(data, start, stop, found):

@@ -117,7 +117,7 @@ def test_a_letter_that_is_cut_short_is_part_of_its_row(tmp_path, monkeypatch, te
     path = wrote(tmp_path, "t.csv", b"y\n" + text)
     found, error, _ = examples(path)
     skipping = examples(path, on_error="skip")
-    monkeypatch.setattr(csv, "can_cut", lambda delimiter: False)
+    monkeypatch.setattr(csv, "can_tokenize", lambda delimiter: False)
 
     assert (found, str(error)) == (examples(path)[0], str(examples(path)[1]))
     assert "bytes that are not UTF-8" in str(error)

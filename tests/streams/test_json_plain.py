@@ -152,7 +152,7 @@ def outcome(path, plain, monkeypatch, **options):
     stream = read(path, **{"label": "y", **options})
     with monkeypatch.context() as patch:
         if not plain:
-            patch.setattr(PlainObjects, "able", lambda plain, chunk: False)
+            patch.setattr(PlainObjects, "supports", lambda plain, chunk: False)
         try:
             for block in stream:
                 labels = labels_in(block)

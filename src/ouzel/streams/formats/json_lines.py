@@ -22,7 +22,7 @@ from ouzel.streams.dates import LONGEST_PART, PARTS
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.formats import json_names
 from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyTable
-from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
+from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, PADDING, read_objects
 from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
 from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
 from ouzel.streams.kernels.delimiters import SPARE, count_lines
@@ -51,23 +51,23 @@ class Chunk:
     def __init__(
         self, data: np.ndarray, start: int, stop: int, options: Options, seen: np.ndarray | None = None
     ) -> None:
-        if len(data) < stop + ROOM or data[stop - 1] != 10:
-            data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
+        if len(data) < stop + PADDING or data[stop - 1] != 10:
+            data = np.concatenate([data[start:stop], np.zeros(PADDING, np.uint8)])
             start, stop = 0, stop - start
         self.data, self.at, self.stop = data, start, stop
         ended, ascii = count_lines(data, start, stop)
         self.is_text = ascii or is_utf8(data, start, stop)
         self.marks = np.empty(stop - start + SPARE, np.uint64)
-        room = (stop - start) // FEWEST + 1
+        capacity = (stop - start) // FEWEST + 1
         lines = int(ended) + 2
         self.mark = self.found = self.rows = self.nonzeros = 0
         self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
-        self.ids, self.values = np.empty(room, np.uint32), np.empty(room, np.float32)
-        self.buffer = allocate_rows(room)
+        self.ids, self.values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
+        self.buffer = allocate_rows(capacity)
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
-        self.spans = np.empty((room, 5), np.uint64)
+        self.spans = np.empty((capacity, 5), np.uint64)
         self.seen = empty_seen_set(options.bits) if seen is None else seen
-        factors = room if options.derived else 0
+        factors = capacity if options.derived else 0
         self.factors, self.taken = no_entries(lines, factors, data), np.zeros(1, np.uint64)
         self.factor_names = np.empty(factors, np.uint32)
 

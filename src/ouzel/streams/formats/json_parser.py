@@ -64,7 +64,7 @@ from ouzel.streams.missing import LENGTHS, TEXT, marks_no_number, says_nothing
 from ouzel.streams.truth_values import is_large_truth
 
 PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay in the nearest cache
-ROOM = 96  # bytes that must be readable behind the text
+PADDING = 96  # bytes that must be readable behind the text
 DONE, FALLBACK_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why `read_objects` returns
 ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
 SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of the longest keys that HEAD alone holds, and HEAD with TAIL

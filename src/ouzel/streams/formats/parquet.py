@@ -16,9 +16,9 @@ from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text, is_coded
 
-KEPT = 1 << 27  # bytes of all positions in dictionaries that are kept of a row group
+POSITION_BYTES = 1 << 27  # bytes of all positions in dictionaries that are kept of a row group
 DECODING = 8  # bytes of a cell of the column that is being decoded
-ROOM = 1 << 26  # bytes that the words of one column may take in one table
+WORD_BYTES = 1 << 26  # bytes that the words of one column may take in one table
 BUFFER = 1 << 20  # bytes of a column that are read at a time
 FEW = 64  # rows at a time where little is known of their size
 PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
@@ -36,7 +36,7 @@ def position_of(cells: int) -> pyarrow.DataType:
 
 def can_be_kept(rows: int, cells: Sequence[int]) -> bool:
     """Return whether the positions of `rows` rows in dictionaries of these sizes take little memory."""
-    return rows * (DECODING + sum(position_of(count).bit_width // 8 for count in cells)) <= KEPT
+    return rows * (DECODING + sum(position_of(count).bit_width // 8 for count in cells)) <= POSITION_BYTES
 
 
 class _GroupWords(NamedTuple):
@@ -226,8 +226,8 @@ class _Parts:
         group = self.file.metadata.row_group(number)
         if not group.num_rows:
             return _Part([number], self.most, [])
-        rows = min(self.most, fitting := max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
-        small = group.total_byte_size * min(group.num_rows, rows) <= ROOM
+        rows = min(self.most, fitting := max(1, WORD_BYTES * group.num_rows // max(1, group.total_byte_size)))
+        small = group.total_byte_size * min(group.num_rows, rows) <= WORD_BYTES
         if not self.words or (small and group.num_rows < PLAIN):
             return _Part([number], rows, [])
         found = {name: self._words(number, name) for name in self.words}
@@ -238,7 +238,7 @@ class _Parts:
             whole = []
         rows = min(TOGETHER * rows, fitting) if self._few and not whole else rows
         if not small:
-            rows = min([rows, *(max(1, ROOM // max(words.longest, 1)) for words in found.values())])
+            rows = min([rows, *(max(1, WORD_BYTES // max(words.longest, 1)) for words in found.values())])
             rows = min(rows, FEW) if max(words.size for words in found.values()) > self.limits.batch else rows
         return _Part([number], rows, list(self._few), tuple(whole))
 

@@ -62,7 +62,7 @@ def make_parse(home, behind_prefix, plain_features):
         """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
 
         A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
-        Bad lines count in the `numbers` (rows,) of the others. Ids whose value is 0 are noted in `zeros`.
+        Bad lines count in the `numbers` (rows,) of the others. `zeros` records ids whose value is 0.
         """
         at = np.uint64(start)
         stop = np.uint64(stop)
@@ -200,10 +200,10 @@ def parse_with(
 ) -> Parsed:
     """Parse whole lines of text by a kernel of `make_parse`; `advice` says what to do about each of its errors."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
-    room = (stop - start) // 3 + 1  # a feature takes three bytes or more; untouched pages cost no memory
+    capacity = (stop - start) // 3 + 1  # a feature takes three bytes or more; untouched pages cost no memory
     offsets = np.empty(lines + 2, np.uint64)
-    ids = np.empty(room, np.uint32)
-    values = np.empty(room, np.float32)
+    ids = np.empty(capacity, np.uint32)
+    values = np.empty(capacity, np.float32)
     labels = np.empty(lines + 1)
     groups = np.empty(lines + 1, np.int64)
     spans = np.empty((lines + 1, 2), np.int64)

@@ -85,12 +85,12 @@ def scratch(name: str, size: int) -> np.ndarray:
     >>> scratch("ends", 3).shape
     (3,)
     """
-    room: np.ndarray | None = getattr(_buffers, name, None)
-    if room is None or len(room) < size:
-        room = np.empty(size, np.uint64)
+    array: np.ndarray | None = getattr(_buffers, name, None)
+    if array is None or len(array) < size:
+        array = np.empty(size, np.uint64)
         if size <= MOST_KEPT:
-            setattr(_buffers, name, room)
-    return room[:size]
+            setattr(_buffers, name, array)
+    return array[:size]
 
 
 @kernel
@@ -170,21 +170,21 @@ def _parse(
     mask,
     ends,
     seen,
-    room,
+    arrays,
     spans,
     crossing,
     crossed,
     zeros,
     pending,
 ):
-    """Parse lines into the arrays of `room`; return (rows, nonzeros, names, lines, skipped, error, where).
+    """Parse lines into `arrays`; return (rows, nonzeros, names, lines, skipped, error, where).
 
     `head_spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers`
     (rows,) of the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is
     not plain is read byte by byte. `names` (4,) counts the names recorded in `spans`, their bytes, the bytes of names
     in the last line, and the features with names. `zeros` records what rows lose, see `empty_zero_range`.
     """
-    offsets, ids, values, labels, weights, head_spans, numbers = room
+    offsets, ids, values, labels, weights, head_spans, numbers = arrays
     at = np.int64(start)
     row = nnz = lines = skipped = 0
     end = np.uint64(0)
@@ -354,15 +354,15 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, emitter:
     """Parse whole lines of text, `data[start:stop]` (uint8); the block emits the names that `emitter` decides."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
     ends = scratch("ends", stop - start + SPARE)
-    room = int(find_ends(data, start, stop, ends)) + 2
+    capacity = int(find_ends(data, start, stop, ends)) + 2
     lines += 1
     offsets = np.empty(lines + 1, np.uint64)
-    ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
+    ids, values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
     labels, weights = np.empty(lines), np.empty(lines, np.float32)
     head_spans, numbers = np.empty((lines, 4), np.int64), np.empty(lines, np.int64)
-    spans = scratch("spans", 5 * room).reshape(room, 5)
+    spans = scratch("spans", 5 * capacity).reshape(capacity, 5)
     limits = options.limits
-    crossing, zeros = allocate_crossing(options, data, lines, room), empty_zero_range()
+    crossing, zeros = allocate_crossing(options, data, lines, capacity), empty_zero_range()
     rows, nonzeros, names, seen, skipped, error, where = _parse(
         data,
         start,

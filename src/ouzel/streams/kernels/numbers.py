@@ -75,10 +75,10 @@ def _by_product(mantissa, exponent):
     five = FIVES[exponent - SMALLEST]
     high, low = _product(mantissa, five[0])
     carried, _ = _product(mantissa, five[1])
-    room = ALL_ONES - low
-    if carried > room:
+    headroom = ALL_ONES - low
+    if carried > headroom:
         high += ONE
-        low = carried - room - ONE
+        low = carried - headroom - ONE
     else:
         low += carried
     behind = np.uint64(10) + (high >> np.uint64(63))

@@ -14,7 +14,7 @@ from ouzel.errors import DataError, OuzelError, bad_line
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, Format, by_content
 from ouzel.streams.formats.json_lines import JsonLines
-from ouzel.streams.formats.json_parser import ROOM
+from ouzel.streams.formats.json_parser import PADDING
 from ouzel.streams.kernels.lines import Parsed
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.logs.arrow import ArrowDecoder
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ouzel.streams.logs.arrow import ArrowDecoder
 
 MOST_TRIED = 100  # messages by which the format is told
-BEHIND, NEWLINE = bytes(ROOM), 10
+BEHIND, NEWLINE = bytes(PADDING), 10
 
 
 def _as_array(text: bytearray) -> np.ndarray:
@@ -99,7 +99,7 @@ class Decoder:
                 by_content(value[:4096], self.name)  # raises, or it would be known
             return Decoded(batch, [], np.empty(0, np.int64), np.zeros(len(batch.values) + 1, np.int64), [])
         data, firsts = self._text(batch)
-        stop = len(data) - ROOM
+        stop = len(data) - PADDING
         blocks, lines = self._blocks(data, stop) if stop else ([], np.empty(0, np.int64))
         bad = []
         if len(lines) < firsts[-1]:

@@ -9,7 +9,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.kernels.batch_hash import ROOM, ZERO, hash_update, hash_update_bytes
+from ouzel.streams.kernels.batch_hash import PADDING, ZERO, hash_update, hash_update_bytes
 from ouzel.streams.kernels.new_names import NewNames, copy_names
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.kernels.seen_set import is_new
@@ -24,7 +24,7 @@ NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2,
 INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 
-BEHIND = ROOM  # bytes behind a text, where there are any: with them words are hashed faster
+BEHIND = PADDING  # bytes behind a text, where there are any: with them words are hashed faster
 
 
 class Words(NamedTuple):
@@ -103,7 +103,7 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
     """
     before, held, filled = hash_update_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
     data = words.data
-    last = np.int64(len(data)) - np.int64(ROOM)
+    last = np.int64(len(data)) - np.int64(PADDING)
     count = 0
     for i in range(len(words.valid)):
         cells.ids[i] = cells.values[i] = cells.wrong[i] = cells.starts[i] = cells.ends[i] = 0

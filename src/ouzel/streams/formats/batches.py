@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow
 
@@ -11,7 +11,7 @@ from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.formats.blocks import BlockReader, holds_blocks
 from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.csv import delimited_batches, lines_above
-from ouzel.streams.formats.json_lines import json_batches, read_json_lines
+from ouzel.streams.formats.json_lines import Skipped, json_batches, read_json_lines
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_columns import find_label
 from ouzel.streams.options import Options
@@ -23,8 +23,6 @@ from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.dictionary_columns import Checks
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
-
-Skipped = Callable[[int], None]
 
 
 def read_table(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.bytes import eight_bytes
-from ouzel.kernels.jit import force_inline
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, mix_part
 
 LANES = 16  # names that are hashed together
@@ -92,7 +92,8 @@ def hash_prefix(seed, data, start, stop):
     return word, tail, bits
 
 
-def allocate_names(most: int) -> PendingHashes:
+@kernel
+def allocate_names(most):
     """Allocate blocks for up to `most` names."""
     blocks = (most + LANES - 1) // LANES
     size = blocks * LANES

@@ -37,7 +37,8 @@ class RowBuffer(NamedTuple):
     rows: np.ndarray  # (ROWS_AT_ONCE + 1, COLUMNS) uint64
 
 
-def allocate_rows(features: int) -> RowBuffer:
+@kernel
+def allocate_rows(features):
     """Allocate a buffer for rows of up to `features` features in all."""
     size = (features // LANES + 2) * LANES
     ids, hashes, ranks = np.empty(size, np.uint32), np.empty(size, np.uint32), np.empty(size, np.uint32)

@@ -59,7 +59,7 @@ def _record_words(buffer, names, layout, mask, noted, spans, count):
 
 
 @kernel
-def _read(data, starts, sizes, layout, longest, mask, noted, buffer, offsets, ids, values, spans):
+def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, values, spans):
     """Rows of features in canonical order: (features, words not yet noted, which columns have numbers, and which of
     those of numbers have words).
 
@@ -69,6 +69,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, buffer, offsets, id
     """
     columns, rows = np.uint64(len(layout.kinds)), np.uint64(len(offsets) - 1)
     numbered, worded = np.zeros(len(layout.kinds), np.bool_), np.zeros(len(layout.kinds), np.bool_)
+    buffer = allocate_rows(len(layout.kinds) + int(ENOUGH))
     cell = filled = count = row = waiting = features = names = ZERO
     offsets[0] = 0
     while row < rows:
@@ -144,8 +145,7 @@ def read_in_place(
     cells = rows.starts.size
     read = Rows(np.empty(rows.num_rows + 1, np.uint64), np.empty(cells, np.uint32), np.empty(cells, np.float32))
     asked = rows.data, rows.starts.ravel(), rows.sizes.ravel(), layout, np.uint64(longest), mask, noted
-    buffer = allocate_rows(len(layout.kinds) + int(ENOUGH))
-    filled, count, numbered, worded = _read(*asked, buffer, *read, spans)
+    filled, count, numbered, worded = _read(*asked, *read, spans)
     if filled < 0:
         return None
     spans = spans[: int(count)]

@@ -20,7 +20,7 @@ from ouzel.streams.block import ROWS, Block
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Format
 from ouzel.streams.formats.detection import find_format
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.limits import Limits
 from ouzel.streams.missing import NA_TOKENS
 from ouzel.streams.options import Options
@@ -42,7 +42,7 @@ def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str
     """Return each line of a text format as a line of JSON, or the reason why it is refused."""
     found: list[bytes | Refused] = []
     plain = Options(bits=options.bits, seed=options.seed, limits=options.limits)
-    parse = format.module.parser(plain, Telling(options.bits)).parse
+    parse = format.module.parser(plain, NameEmitter(options.bits)).parse
     while len(found) < len(lines):
         rest = [line.replace(b"\r", b"") for line in lines[len(found) :]]
         # writable, like the data of files, so that no kernel is compiled anew

@@ -122,7 +122,7 @@ class Reading:
     ) -> Iterator[tuple[int, Row]]:
         """Yield the plain examples among the lines of a chunk, with the places of the lines."""
         plain, at, odd = self._plain[to_predict], 0, 0
-        while at < len(places) and odd < MOST_ODD and plain.able(chunk):
+        while at < len(places) and odd < MOST_ODD and plain.supports(chunk):
             block = plain.read(chunk).block
             sizes, labels = np.diff(block.offsets).tolist(), labels_in(block)
             for k, (size, label) in enumerate(zip(sizes, labels, strict=True)):
@@ -141,7 +141,7 @@ class Reading:
         chunk = Chunk(np.frombuffer(text, np.uint8), 0, len(text), options)
         with self._locks[to_predict]:
             plain = self._plain[to_predict]
-            block = plain.read(chunk).block if plain.able(chunk) else None
+            block = plain.read(chunk).block if plain.supports(chunk) else None
         if block is None or block.rows != lines:
             return None
         return block if to_predict or not np.isnan(block.labels).any() else None

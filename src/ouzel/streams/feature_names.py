@@ -7,37 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Names
+from ouzel.streams.kernels.new_names import NewNames, copy_names
+from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set, new_ids, size_of
 
-FILTER_BITS = 24  # of ids, by which new ones are found
-BYTES_AN_ENTRY = 120  # of a dictionary entry besides its text, roughly
-FEW = 64  # lookups among pending names, before all of them become text
-
-
-@kernel
-def find_new(ids, seen):
-    """The positions of ids that are new; they are marked in `seen` (2^k,) uint8."""
-    mask = np.uint32(len(seen) - 1)
-    found = np.empty(len(ids), np.int64)
-    count = 0
-    for k in range(len(ids)):
-        place = ids[k] & mask
-        if seen[place] == 0:
-            seen[place] = 1
-            found[count] = k
-            count += 1
-    return found[:count]
-
-
-@kernel
-def gather(starts, ends, text, gathered):
-    """Write the spans `text[starts[k]:ends[k]]` to `gathered`, one behind the other."""
-    filled = np.uint64(0)
-    for k in range(len(starts)):
-        for j in range(starts[k], ends[k]):
-            gathered[filled] = text[j]
-            filled += np.uint64(1)
+BYTES_AN_ENTRY = 120  # of a dictionary entry beside its text, roughly
+FEW = 64  # names that are looked for where they wait, before all become text
 
 
 class FeatureNames:
@@ -57,12 +32,12 @@ class FeatureNames:
         self._pending: list[Names] = []  # as bytes, within the limit, none of them known
         self._lookups = 0  # among those
         self._known: dict[int, str] = {}
-        self._seen = np.zeros(1 << 10, np.uint8)
+        self._seen = empty_seen_set(10)
 
     def __getstate__(self) -> dict[str, Any]:
         """The state of a copy, or in another process: without the filter, which follows from the names."""
         self._settle()
-        return {**self.__dict__, "_seen": np.zeros(1, np.uint8)}
+        return {**self.__dict__, "_seen": np.zeros(0, np.uint64)}
 
     @property
     def _names(self) -> dict[int, str]:
@@ -104,8 +79,8 @@ class FeatureNames:
         if feature not in self._names and not self.full:
             self._names[int(feature)] = name
             self._used += BYTES_AN_ENTRY + len(name)
-            if feature < len(self._seen) or len(self._seen) == 1 << FILTER_BITS:  # else it makes more room first
-                self._seen[feature & (len(self._seen) - 1)] = 1
+            if feature < size_of(self._seen) or size_of(self._seen) == 1 << FILTER_BITS:  # else `add` allocates first
+                new_ids(self._seen, np.array([feature], np.uint32))
 
     def update(self, entries: Iterable[tuple[int, str]]) -> None:
         """Add several names."""
@@ -116,19 +91,14 @@ class FeatureNames:
         """Add the names of a block; those seen before cost no Python work."""
         if not len(names.ids) or self.full:
             return
-        width = min(1 << int(names.ids.max()).bit_length(), 1 << FILTER_BITS)
-        if width > len(self._seen):
-            self._seen = np.zeros(width, np.uint8)
-            self._seen[np.fromiter(self._names, np.int64, len(self._names)) & (width - 1)] = 1
-        new = find_new(names.ids, self._seen)
+        bits = min(int(names.ids.max()).bit_length(), FILTER_BITS)
+        if 1 << bits > size_of(self._seen):
+            self._renew_seen(bits)
+        new = new_ids(self._seen, names.ids)
         if not len(new):
             return
-        starts, ends = names.starts[new], names.ends[new]
-        stops = np.cumsum(ends - starts)
-        text = np.empty(int(stops[-1]), np.uint8)
-        gather(starts, ends, names.text, text)
-        found = Names(names.ids[new], stops - (ends - starts), stops, text)
-        size = int(np.count_nonzero(text & 0xC0 != 0x80)) + BYTES_AN_ENTRY * len(new)  # letters, not bytes
+        found = copy_names([NewNames.of(names, new)])
+        size = int(np.count_nonzero(found.text & 0xC0 != 0x80)) + BYTES_AN_ENTRY * len(new)  # letters, not bytes
         if self._used + self._bytes_pending + size < self.limit_bytes:
             self._pending.append(found)
             self._bytes_pending += size
@@ -152,8 +122,12 @@ class FeatureNames:
         kept = set(features.tolist())
         self._known = {feature: name for feature, name in self._names.items() if feature in kept}
         self._used = sum(BYTES_AN_ENTRY + len(name) for name in self._names.values())
-        self._seen[:] = 0
-        self._seen[np.fromiter(self._names, np.int64, len(self._names)) & (len(self._seen) - 1)] = 1
+        self._renew_seen(max(size_of(self._seen), 1).bit_length() - 1)
+
+    def _renew_seen(self, bits: int) -> None:
+        """Allocate the set of ids seen before, of a size in bits, and add those of all names."""
+        self._seen = empty_seen_set(bits)
+        new_ids(self._seen, np.fromiter(self._names, np.uint32, len(self._names)))
 
     def to_json(self) -> list[Any]:
         """Pairs of id and name, by id: their order of arrival may depend on the blocks of the stream."""

@@ -17,7 +17,7 @@ from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.detection import find_format
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.lines import Parsed
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_values import labels_in, sort_key
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
@@ -89,7 +89,7 @@ class Files:
         self._kinds: ColumnKinds | None = None  # of the columns of tables
         self._parsers: dict[str, LineParser] = {}  # of formats of lines
         self._deriver = Deriver(options)
-        self._emitter = Telling(options.bits)
+        self._emitter = NameEmitter(options.bits)
         self._cache = cache
         self._cache_sources: dict[Source, Source] = {}  # cached files that are read instead of sources
         self._counting = threading.Lock()
@@ -140,7 +140,7 @@ class Files:
                         block = block._replace(space=self.space, numbers=before + places)
                         given += block.rows
                         self.examples += block.rows
-                        self._emitter.told(block.names)
+                        self._emitter.emitted(block.names)
                         yield block
         if not self.examples:
             if self.skipped:

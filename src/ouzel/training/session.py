@@ -1,8 +1,7 @@
 """Session of one training from the command line: of a new model, or one resumed from its file.
 
-The model file stores how the stream was read, and what was read of each source. Resuming therefore needs no option
-repeated, and learns nothing twice. An interrupted run resumes after its last checkpoint; a finished one learns the new
-examples of the files given.
+The model file stores how the stream was read, and what was read of each source: resuming needs no option repeated, and
+learns nothing twice. An interrupted run resumes after its last checkpoint; a finished one learns what is new.
 """
 
 from __future__ import annotations

@@ -25,6 +25,9 @@ from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.values import BadValueError, is_of_other_kind, plain_value
 
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is an error unless the other half follows
+EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
+
 
 def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
     """The line of an object with more members at its end, which replace earlier ones of their names.
@@ -174,12 +177,8 @@ def _check_items(name: str, items: list[Any]) -> None:
             _check_number(name, item, " in a list")
 
 
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, bad unless the other half follows
-EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
-
-
 def _whole(digits: str) -> int | float:
-    """A whole number, as a float if it has more digits than any id or label."""
+    """Return a whole number, as a float if it has more digits than any id or label."""
     return int(digits) if len(digits) < 40 else float(digits)
 
 
@@ -223,7 +222,7 @@ class JsonExamples:
         return example
 
     def blocks(self, examples: Sequence[Example]) -> Iterator[Block]:
-        """Examples as blocks."""
+        """Yield examples as blocks."""
         given = 0
         options = self.options
         rows = [

@@ -16,9 +16,9 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Block, Names
-from ouzel.streams.feature_names import FILTER_BITS
 from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
 from ouzel.streams.kernels.row_order import without_zeros
+from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set
 from ouzel.streams.options import Options
 
 MOST_NAMED = 1 << 19  # features that are named before names are reset
@@ -34,7 +34,7 @@ class EmittedNames:
     """The features whose names were emitted, by the bits of `seen`."""
 
     def __init__(self, bits: int) -> None:
-        self.seen = np.zeros(max(1, 1 << min(bits, FILTER_BITS) >> 6), np.uint64)
+        self.seen = empty_seen_set(bits)
         self.count = self._rows = 0
         self._most = min(MOST_NAMED, 1 << min(bits, FILTER_BITS))
         self.once = False  # whether names are never reset, for a reader that keeps all of them

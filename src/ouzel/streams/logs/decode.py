@@ -14,9 +14,9 @@ from ouzel.errors import DataError, OuzelError, bad_line
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, Format, by_content
 from ouzel.streams.formats.json_lines import JsonLines
-from ouzel.streams.formats.json_parser import ROOM
+from ouzel.streams.formats.json_parser import PADDING
 from ouzel.streams.kernels.lines import Parsed
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.logs.arrow import ArrowDecoder
 from ouzel.streams.logs.messages import Bad, Decoded, lines_of, location_of
 from ouzel.streams.logs.protocol import Batch
@@ -24,7 +24,7 @@ from ouzel.streams.options import Options, check_format
 from ouzel.streams.tables.schema import ColumnKinds
 
 DETECTION_MESSAGES = 100  # messages tried to detect the format
-PADDING, NEWLINE = bytes(ROOM), 10
+BEHIND, NEWLINE = bytes(PADDING), 10
 
 
 def _as_array(text: bytearray) -> np.ndarray:
@@ -67,11 +67,11 @@ class Decoder:
             self._json = JsonLines(self.options, lambda count: None, self.kinds, self.name)
             if not self.schema_known:
                 lines = (line for batch in batches for some in lines_of(batch, self.format) for line in some)
-                self._json.look(list(islice(lines, self.options.sample)))
+                self._json.infer(list(islice(lines, self.options.sample)))
         elif self.format.is_columnar:
             self._tables = ArrowDecoder(self.options, self.name, self.kinds)
         else:
-            self._parse = self.format.module.parser(self.options, Telling(self.options.bits)).parse
+            self._parse = self.format.module.parser(self.options, NameEmitter(self.options.bits)).parse
         self.schema_known = True
 
     def _refuse_format(self, format: str) -> NoReturn:
@@ -96,7 +96,7 @@ class Decoder:
                 by_content(value[:4096], self.name)  # raises the error: no format fits
             return Decoded(batch, [], np.empty(0, np.int64), np.zeros(len(batch.values) + 1, np.int64), [])
         data, firsts = self._text(batch)
-        stop = len(data) - ROOM
+        stop = len(data) - PADDING
         blocks, lines = self._blocks(data, stop) if stop else ([], np.empty(0, np.int64))
         bad = []
         if len(lines) < firsts[-1]:
@@ -112,12 +112,12 @@ class Decoder:
         """Return the lines of all messages (uint8), padded as parsers need it, and the first line of each message."""
         values = batch.values
         if None not in values and b"" not in values and not batch.metadata:
-            data = _as_array(bytearray(b"\n").join([*values, PADDING]))  # type: ignore[list-item]
+            data = _as_array(bytearray(b"\n").join([*values, BEHIND]))  # type: ignore[list-item]
             if np.count_nonzero(data == NEWLINE) == len(values) and not any(map(bytes.isspace, values)):  # type: ignore[arg-type]
                 return data, np.arange(len(values) + 1)
         assert self.format is not None
         lines = lines_of(batch, self.format)
-        text = bytearray(b"\n").join([*chain.from_iterable(lines), PADDING])
+        text = bytearray(b"\n").join([*chain.from_iterable(lines), BEHIND])
         return _as_array(text), np.cumsum([0, *map(len, lines)])
 
     def _blocks(self, data: np.ndarray, stop: int) -> tuple[list[Block], np.ndarray]:

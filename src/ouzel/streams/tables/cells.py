@@ -9,8 +9,10 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.kernels.batch_hash import PADDING, ZERO, hash_update, hash_update_bytes
+from ouzel.streams.kernels.new_names import NewNames, copy_names
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.kernels.seen_set import ROOM, ZERO, absorb, absorb_bytes, is_new
+from ouzel.streams.kernels.seen_set import is_new
 from ouzel.streams.missing import is_na_number_token, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
 NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2, 3, 4))  # errors of cells
 INFINITY = np.frombuffer(b"infinity", np.uint8)
-BEHIND = ROOM  # bytes behind a text, if there are any: with them words are hashed faster
+
+
+BEHIND = PADDING  # bytes behind a text, where there are any: with them words are hashed faster
 
 
 class Words(NamedTuple):
@@ -97,9 +101,9 @@ def read_cells(words, prefix, number_id, numeric, longest, seed, mask, bits, see
     feature `prefix` and the cell, hashed in place to the bits of `mask`, with value 1. Blanks around a cell do not
     count. `seen` has the ids so far, masked by `bits`, see `is_new`; where it is empty, no word is new.
     """
-    before, tail_before, filled = absorb_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
+    before, tail_before, filled = hash_update_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
     data = words.data
-    last = np.int64(len(data)) - np.int64(ROOM)
+    last = np.int64(len(data)) - np.int64(PADDING)
     count = 0
     for i in range(len(words.valid)):
         cells.ids[i] = cells.values[i] = cells.wrong[i] = cells.starts[i] = cells.ends[i] = 0
@@ -133,9 +137,9 @@ def read_cells(words, prefix, number_id, numeric, longest, seed, mask, bits, see
             cells.wrong[i] = TOO_LONG
             continue
         if stop <= last:
-            word, tail, _ = absorb(before, tail_before, filled, data, np.uint64(start), np.uint64(size))
+            word, tail, _ = hash_update(before, tail_before, filled, data, np.uint64(start), np.uint64(size))
         else:
-            word, tail, _ = absorb_bytes(before, tail_before, filled, data, start, stop)
+            word, tail, _ = hash_update_bytes(before, tail_before, filled, data, start, stop)
         hashed = finish_hash(word, tail, len(prefix) + size)
         cells.ids[i] = hashed & mask
         cells.values[i] = 1.0
@@ -153,27 +157,11 @@ def empty_cells(rows: int) -> Cells:
     return Cells._make(np.empty(rows, kind) for kind in kinds)
 
 
-@kernel
-def _write_names(prefix, data, starts, ends, text, name_ends):
-    filled = 0
-    for k in range(len(starts)):
-        for j in range(len(prefix)):
-            text[filled] = prefix[j]
-            filled += 1
-        for j in range(starts[k], ends[k]):
-            text[filled] = data[j]
-            filled += 1
-        name_ends[k] = filled
-
-
 def names_of_cells(
     ids: np.ndarray, prefix: np.ndarray, data: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> Names:
     """The names of features (k,): the prefix, and the text `data[starts[k]:ends[k]]`."""
-    sizes = ends - starts + np.uint64(len(prefix))
-    text, name_ends = np.empty(int(sizes.sum()), np.uint8), np.empty(len(ids), np.uint64)
-    _write_names(prefix, data, starts, ends, text, name_ends)
-    return Names(ids, name_ends - sizes, name_ends, text)
+    return copy_names([NewNames.of(Names(ids, starts, ends, data), prefix=prefix)])
 
 
 @kernel

@@ -15,14 +15,13 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
 from ouzel.streams.interaction_inputs import InteractionInputs
-from ouzel.streams.kernels.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import ONE, ZERO, absorb_bytes, append
+from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
+from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
 from ouzel.streams.tables.arrow_types import filled
 from ouzel.streams.tables.cells import check_offsets
 
 KINDS = (NUMBER, CATEGORY)  # of columns that have one feature in a cell
 IS_NUMBER = KINDS.index(NUMBER)
-NAME_FIELDS = 4  # of a new word: its column, its id, its start and its end
 TILE = np.int64(1 << 13)  # features
 CACHE_LINE_PADDING = 80  # numbers between buffers, or those of 2^k rows would share cache lines
 
@@ -43,7 +42,7 @@ class Layout(NamedTuple):
 def _hash_prefixes(seed, layout):
     """Hash the prefixes."""
     for k in range(len(layout.kinds)):
-        layout.words[k], layout.tails[k], layout.bits[k] = absorb_bytes(
+        layout.words[k], layout.tails[k], layout.bits[k] = hash_update_bytes(
             np.uint32(seed), ZERO, ZERO, layout.prefixes, layout.ends[k], layout.ends[k + 1]
         )
 
@@ -59,36 +58,6 @@ def layout_of(names: Sequence[str], kinds: Mapping[str, str], ids: Mapping[str, 
     layout = Layout(np.array(known, np.uint8), np.array(own, np.uint32), text, ends, *room)
     _hash_prefixes(seed, layout)
     return layout
-
-
-@kernel
-def _write_names(layout, data, new, filled, names):
-    """Write the names of new words in a text to that of `names` from `filled` on; return the new end."""
-    ids, starts, ends, text = names
-    for k in range(np.uint64(len(new))):
-        word = new[k]
-        column = word[0]
-        ids[k], starts[k] = word[1], filled
-        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = append(text, filled, data, word[2], word[3])
-        ends[k] = filled
-    return filled
-
-
-def names_of(layout: Layout, parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> Names:
-    """The names of new words: of each text (bytes,) those (k, NAME_FIELDS) that lie in it."""
-    lengths = np.diff(layout.ends)
-    size = sum(int((lengths[new[:, 0]] + new[:, 3] - new[:, 2]).sum()) for _, new in parts)
-    count = sum(len(new) for _, new in parts)
-    starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
-    names = Names(np.empty(count, np.uint32), starts, ends, np.empty(size + COPIED, np.uint8))
-    first, filled = 0, np.uint64(0)
-    for text, new in parts:
-        some = slice(first, first + len(new))
-        here = Names(names.ids[some], starts[some], ends[some], names.text)
-        filled = np.uint64(_write_names(layout, text, new, filled, here))
-        first += len(new)
-    return names._replace(text=names.text[:size])
 
 
 class Rows(NamedTuple):
@@ -130,7 +99,7 @@ def _gather(column_ids, column_values, order, offsets, ids, values):
     )  # rows that are transposed together, in the nearest cache
     tile_ids, tile_values = np.empty(height * width, np.uint32), np.empty(height * width, np.float32)
     ends = np.empty(height, np.int64)
-    ranking = ranking_room()
+    ranking = allocate_ranking()
     filled = np.int64(0)
     offsets[0] = 0
     for first in range(0, n, height):

@@ -16,7 +16,7 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE, NUMBER
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_columns import INFINITE, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.label_values import Label
 from ouzel.streams.options import OF_COLUMNS, Options
@@ -113,7 +113,7 @@ class Columns:
         kinds: ColumnKinds | None = None,
         above: int = 0,
         ragged: RaggedRows | None = None,
-        emitter: Telling | None = None,
+        emitter: NameEmitter | None = None,
     ) -> None:
         self.options = options
         self.name = name
@@ -147,7 +147,7 @@ class Columns:
             features = kinds.known_ones(features, name)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
-        self.features = FeatureColumns(features, options, typed, name, kinds, emitter or Telling(options.bits))
+        self.features = FeatureColumns(features, options, typed, name, kinds, emitter or NameEmitter(options.bits))
 
     def _check_names(self, names: list[str]) -> None:
         """Refuse names that occur twice, or are too long."""

@@ -11,12 +11,23 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import AT_ONCE, TURN
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
-from ouzel.streams.kernels.batch_hash import Unhashed, hash_names, put_name, room_to_hash
-from ouzel.streams.kernels.row_order import RANKED, rank_into, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, absorb_bytes, first_met, trimmed
+from ouzel.streams.kernels.batch_hash import (
+    ONE,
+    ZERO,
+    PendingHashes,
+    allocate_names,
+    hash_names,
+    hash_update_bytes,
+    put_hashed_name,
+    put_name,
+)
+from ouzel.streams.kernels.delimiters import BLANK, trim_blanks
+from ouzel.streams.kernels.new_names import NewNames, copy_names
+from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, rank_into, sort_row
+from ouzel.streams.kernels.seen_set import is_new_if
 from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
-from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows, names_of
+from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.truth_values import is_large_truth
 
@@ -24,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 NONE = np.uint32(MOST_ID + 1)  # the id of a cell without a word
-SOME = np.uint64(512)  # cells that are hashed together, in the nearest cache
+SOME = np.uint64(256)  # cells that are hashed together, in the nearest cache
 BEHIND = np.uint64(24)  # bytes from the start of a word that must exist to gather it without a loop
 SPECIAL = np.uint8(1)  # a byte that begins or ends a word for missing or a truth value
 ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
@@ -62,7 +73,7 @@ def _is_word(data, start, stop):
 
 @kernel
 def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
-    """Write the id of each word, or NONE, to `ids` (n,); return how many are new, and write their cells to `new` first.
+    """Write the id of each word, or NONE, to `ids` (n,); return how many of them are not yet seen.
 
     Returns UNSOUND if a word has more than `longest` bytes, lies outside of the text, or is a truth value with capital
     letters.
@@ -89,7 +100,7 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
                 at_start, at_end = ODD_FIRST[data[start]], ODD_LAST[data[max(stop, start + ONE) - ONE]]
                 is_odd = (at_start & at_end & SPECIAL) | ((at_start | at_end) & BLANK)
             if start >= near_end or is_odd:
-                start, stop = trimmed(data, start, stop)
+                start, stop = trim_blanks(data, start, stop)
                 present &= np.uint64(_is_word(data, start, stop))
                 if present and is_large_truth(data, start, stop):
                     return UNSOUND
@@ -97,8 +108,8 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
             if start < near_end:
                 put_name(pending, k, word, tail, bits, data, start, max(size, ONE), before + size)
             else:
-                pending.words[k], pending.firsts[k], _ = absorb_bytes(word, tail, bits, data, start, stop)
-                pending.parts[k], pending.lengths[k] = 0, before + size
+                hashed, rest, _ = hash_update_bytes(word, tail, bits, data, start, stop)
+                put_hashed_name(pending, k, hashed, rest, before + size)
             if present & np.uint64(size > longest):
                 return UNSOUND
             ids[first + k] = present
@@ -107,18 +118,22 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
             identity, present = pending.hashes[k] & mask, np.uint64(ids[first + k])
             ids[first + k] = identity if present else NONE
             new[count] = first + k
-            count += first_met(seen, identity, present)
+            count += is_new_if(seen, identity, present)
     return np.int64(count)
 
 
 @kernel
-def _record_plain(words, column, cells, ids, new):
-    """Write the words in some `cells` (k,) to `new`: column, id, start and end."""
-    for k in range(len(cells)):
-        i = cells[k]
-        start, stop = trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
-        word = new[k]
-        word[0], word[1], word[2], word[3] = column, ids[i], start, stop
+def _record_plain(words, layout, column, new, ids, spans):
+    """Write the spans of the words in the cells `new` (k,); return the bytes of their names."""
+    size = ZERO
+    for k in range(len(new)):
+        i = new[k]
+        start, stop = trim_blanks(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
+        span = spans[k]
+        span[0], span[1] = layout.ends[column], layout.ends[column + ONE]
+        span[2], span[3], span[4] = start, stop, ids[i]
+        size += span[1] - span[0] + stop - start
+    return size
 
 
 class PlainReader:
@@ -126,25 +141,24 @@ class PlainReader:
 
     def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
         self._layout, self._longest, self._mask = layout, np.uint64(longest), mask
-        self._pending: Unhashed | None = None
+        self._pending: PendingHashes | None = None
 
     def read(
-        self, words: PlainWords, column: int, seen: np.ndarray, ids: np.ndarray, scratch: np.ndarray, new: np.ndarray
-    ) -> tuple[int, np.ndarray] | None:
-        """Write the id of each cell of a column, or NONE, to `ids` (n,), and words not yet `seen` to `new`.
+        self, words: PlainWords, column: int, seen: np.ndarray, ids: np.ndarray, new: np.ndarray, spans: np.ndarray
+    ) -> NewNames | None:
+        """Write the id of each cell of a column, or NONE, to `ids` (n,); return the words that are not yet `seen`.
 
-        Returns how many are new, and the text that they lie in; None if a cell must be refused. `scratch` is (n,)
-        uint64.
+        None if there is a cell to complain of. `new` (n,) uint64 and `spans` (n, SPAN) are room.
         """
         if self._pending is None:
-            self._pending = room_to_hash(int(SOME))
+            self._pending = allocate_names(int(SOME))
         place = np.uint64(column)
-        arrays = seen, self._pending, ids, scratch
-        count = _hash_words(words, self._layout, place, self._longest, self._mask, *arrays)
+        room = seen, self._pending, ids, new
+        count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
         if count < 0:
             return None
-        _record_plain(words, place, scratch[:count], ids, new)
-        return int(count), words.data
+        size = int(_record_plain(words, self._layout, place, new[:count], ids, spans))
+        return NewNames(self._layout.prefixes, words.data, spans[:count], size)
 
 
 @kernel
@@ -164,23 +178,27 @@ def _pick(codes, cells, batch, seen, ids, new):
         cell = new[k]
         identity = cells[cell, ZERO]
         new[count] = cell
-        count += first_met(seen, identity, np.uint64(identity != NONE))
+        count += is_new_if(seen, identity, np.uint64(identity != NONE))
     return count
 
 
 @kernel
-def _record_coded(starts, ends, cells, column, chosen, new):
-    """Write the words in `chosen` (k,) cells to `new`: column, id, start and end."""
-    for k in range(len(chosen)):
-        cell, word = chosen[k], new[k]
-        word[0], word[1], word[2], word[3] = column, cells[cell, ZERO], starts[cell], ends[cell]
+def _record_coded(starts, ends, cells, layout, column, new, spans):
+    """Write the spans of the words in the cells `new` (k,); return the bytes of their names."""
+    size = ZERO
+    for k in range(len(new)):
+        cell, span = new[k], spans[k]
+        span[0], span[1] = layout.ends[column], layout.ends[column + ONE]
+        span[2], span[3], span[4] = starts[cell], ends[cell], cells[cell, ZERO]
+        size += span[1] - span[0] + span[3] - span[2]
+    return size
 
 
 class DictionaryReader:
     """Reads a dictionary column, whose dictionary is often that of the batch before."""
 
-    def __init__(self, column: int) -> None:
-        self._column = np.uint64(column)
+    def __init__(self, layout: Layout, column: int) -> None:
+        self._layout, self._column = layout, np.uint64(column)
         self._known: DecodedDictionary | None = None
         self._cells = np.empty((0, 2), np.uint32)
         self._batch = 0
@@ -191,12 +209,12 @@ class DictionaryReader:
         codes: np.ndarray,
         seen: np.ndarray,
         ids: np.ndarray,
-        scratch: np.ndarray,
         new: np.ndarray,
-    ) -> tuple[int, np.ndarray]:
-        """Write the ids, or NONE, of positions (n,) in a dictionary, and words not yet `seen` to `new`.
+        spans: np.ndarray,
+    ) -> NewNames:
+        """Write the ids, or NONE, of positions (n,) in a dictionary; return the words that are not yet `seen`.
 
-        Returns how many are new, and the text that they lie in. `scratch` is (n,) uint64.
+        `new` (n,) uint64 and `spans` (n, SPAN) are room.
         """
         starts, ends = known.cells.starts, known.cells.ends
         if self._known is not known:
@@ -206,9 +224,9 @@ class DictionaryReader:
         self._batch += 1
         codes = codes.view()
         codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
-        count = int(_pick(codes, self._cells, np.uint32(self._batch), seen, ids, scratch))
-        _record_coded(starts, ends, self._cells, self._column, scratch[:count], new)
-        return count, known.text
+        count = int(_pick(codes, self._cells, np.uint32(self._batch), seen, ids, new))
+        size = int(_record_coded(starts, ends, self._cells, self._layout, self._column, new[:count], spans))
+        return NewNames(self._layout.prefixes, known.text, spans[:count], size)
 
 
 @kernel
@@ -222,7 +240,7 @@ def _transpose(layout, places, words, numbers, offsets, ids, values):
     tile_ids = np.zeros(height * len(layout.kinds) + AT_ONCE, np.uint32)
     tile_values = np.empty(height * len(layout.kinds), np.float32)
     ends = np.empty(height, np.uint64)
-    _, _, ranks = ranking_room()
+    _, _, ranks = allocate_ranking()
     filled = ZERO
     offsets[0] = 0
     for first in range(0, n, height):
@@ -275,12 +293,12 @@ class ColumnRows:
         words: Mapping[int, PlainWords | tuple[DecodedDictionary, np.ndarray]],
         numbers: Mapping[int, np.ndarray],
         seen: np.ndarray,
-        new: np.ndarray,
+        spans: np.ndarray,
     ) -> tuple[Rows, Names] | None:
         """The features of rows, and the names of words that are not yet `seen`; None if a cell must be refused.
 
         By their places, columns are text, dictionaries with the cell of each row (n,), or `numbers` (n,), 0 where there
-        is none. `new` (cells, NAME_FIELDS) is scratch.
+        is none. `spans` (cells, SPAN) is scratch.
         """
         if (
             rows > self._words.shape[1] - CACHE_LINE_PADDING
@@ -291,27 +309,25 @@ class ColumnRows:
             self._numbers = np.empty((len(numbers), rows + CACHE_LINE_PADDING), np.float32)
             self._scratch = np.empty(rows, np.uint64)
         places = np.zeros(len(self._layout.kinds), np.int64)
-        parts: list[tuple[np.ndarray, np.ndarray]] = []  # texts, and the new words in each
+        parts: list[NewNames] = []
         filled = 0
         for place, (column, cells) in enumerate(words.items()):
             places[column] = place
-            here, free = self._words[place, :rows], new[filled:]
+            here, free = self._words[place, :rows], spans[filled:]
             if isinstance(cells, PlainWords):
                 found = self._plain.read(cells, column, seen, here, self._scratch, free)
                 if found is None:
                     return None
             else:
                 known, codes = cells
-                reader = self._coded.setdefault(column, DictionaryReader(column))
+                reader = self._coded.setdefault(column, DictionaryReader(self._layout, column))
                 found = reader.read(known, codes, seen, here, self._scratch, free)
-            count, text = found
-            parts.append((text, free[:count]))
-            filled += count
+            parts.append(found)
+            filled += len(found.spans)
         for place, (column, values) in enumerate(numbers.items()):
             self._numbers[place, :rows], places[column] = values, place
         size = rows * (len(words) + len(numbers))
         read = Rows(np.empty(rows + 1, np.uint64), np.empty(size, np.uint32), np.empty(size, np.float32))
         buffers = self._words[:, :rows], self._numbers[:, :rows]
         end = int(_transpose(self._layout, places, *buffers, *read))
-        names = names_of(self._layout, parts)
-        return Rows(read.offsets, read.ids[:end], read.values[:end]), names
+        return Rows(read.offsets, read.ids[:end], read.values[:end]), copy_names(parts)

@@ -13,9 +13,10 @@ import pyarrow
 
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, column_key
+from ouzel.streams.kernels.new_names import SPAN
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import as_kind, column_errors, filled, is_dictionary, is_number, numbers_of, types
-from ouzel.streams.tables.column_buffers import NAME_FIELDS, Rows, layout_of
+from ouzel.streams.tables.column_buffers import Rows, layout_of
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.tables.fast_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.schema import ColumnKinds
@@ -49,7 +50,7 @@ class FastPath:
             if kind == NUMBER and isinstance(column_key(names[place]), str)
         }
         self._column_kinds = column_kinds
-        self._new = np.empty((0, NAME_FIELDS), np.uint64)  # scratch for new names
+        self._spans = np.empty((0, SPAN), np.uint64)
 
     def read(self, batch: TableBatch, seen: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
         """The features of a batch, and the names of the words not yet `seen`; None if the fast path cannot read it.
@@ -59,11 +60,11 @@ class FastPath:
         if not self._supported:
             return None
         cells = batch.num_rows * len(self.names)
-        if cells > len(self._new):
-            self._new = np.empty((cells, NAME_FIELDS), np.uint64)
+        if cells > len(self._spans):
+            self._spans = np.empty((cells, SPAN), np.uint64)
         if not isinstance(batch, TokenizedRows):
             return self._read_columns(batch, seen, name, decode)
-        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, seen, self._new)
+        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, seen, self._spans)
         if found is None:
             return None
         rows, words, numbered, worded = found
@@ -93,7 +94,7 @@ class FastPath:
                     sound = False
             if not sound:
                 return None
-        found = self._rows.read(batch.num_rows, words, numbers, seen, self._new) if words else None
+        found = self._rows.read(batch.num_rows, words, numbers, seen, self._spans) if words else None
         return None if found is None else (found[0], [*self._own.values(), found[1]])
 
 

@@ -15,7 +15,7 @@ from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS, WORDS, date_parts
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key, columns_of_table
 from ouzel.streams.interaction_inputs import InputCollector
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.missing import NA_FEATURE, is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import (
@@ -140,7 +140,7 @@ class FeatureColumns:
     """
 
     def __init__(
-        self, columns: Sequence[str], options: Options, typed: bool, name: str, kinds: ColumnKinds, emitter: Telling
+        self, columns: Sequence[str], options: Options, typed: bool, name: str, kinds: ColumnKinds, emitter: NameEmitter
     ) -> None:
         self.columns, self.options = columns, options
         self.name, self.typed = name, typed

@@ -278,10 +278,8 @@ class Session:
         if self.logs.stream is not None or (self.output is None and self.resume is None):
             return stream
         passed, row = self.stored_run["progress"]["position"] if self.ledger.interrupted else (0, 0)
-        learnt_so_far = learnt_in_pass(self.ledger.interrupted, row) if passed else {}
-        return ResumedStream(
-            stream, self.files, self.ledger, learnt_so_far, self._count_skipped, lambda: self.on_wait()
-        )
+        so_far = learnt_in_pass(self.ledger.interrupted, row) if passed else {}
+        return ResumedStream(stream, self.files, self.ledger, so_far, self._count_skipped, lambda: self.on_wait())
 
     def _count_skipped(self, block: Block) -> None:
         """Count the features of examples that are skipped."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.feature_specs import DerivedFeatures
-from ouzel.streams.formats.blocks import IDS, KEY, TEXT, TEXTS, VALUES
+from ouzel.streams.formats.blocks import BLOCKS_KEY, IDS, TEXT, TEXTS, VALUES
 from ouzel.streams.stored_space import described
 
 ODD: tuple[Any, ...] = (None, -1, 0, 1, 10**9, 1 << 70, 1.5, True, "", "x", "\ud800", [], [["a", "number"]], {}, [None])
@@ -48,7 +48,7 @@ def converted(random: Random) -> pa.Table:
     for _ in range(random.randrange(4)):
         random.choice((_change_cell, _change_type, _change_words, _drop))(columns, told, stored, random)
     arrays = {name: pa.array(cells, kind) for name, (cells, kind) in columns.items()}
-    return pa.table(arrays).replace_schema_metadata({KEY: json.dumps(stored).encode()})
+    return pa.table(arrays).replace_schema_metadata({BLOCKS_KEY: json.dumps(stored).encode()})
 
 
 def _change_cell(columns: dict[str, Any], told: Any, stored: Any, random: Random) -> None:

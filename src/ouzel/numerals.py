@@ -1,4 +1,4 @@
-"""Numbers as people write them, outside of kernels (`streams.numbers` reads those of big files)."""
+"""Numbers as people write them, outside of kernels (`streams.kernels.numbers` reads those of big files)."""
 
 from __future__ import annotations
 

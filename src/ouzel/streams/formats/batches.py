@@ -78,7 +78,7 @@ def record_batches(
 
     The first may be empty, and names the columns. An object becomes a column `outer.inner` for each member. JSON lines,
     whose rows may lack members of others, have the columns `needed` in every batch. Errors of PyArrow are raised as
-    they are: read within `sources.error_context.reading`.
+    they are: read within `sources.error_context.error_context`.
     """
     if format.is_delimited:
         yield from map(as_arrow, delimited_batches(source, options, format, skipped, RaggedRows()))

@@ -106,7 +106,7 @@ class Run:
         checkpoint_every: Annotated[Count, "examples between two checkpoints; 0 for none"] = 0,
         on_checkpoint: Callable[[], None] | None = None,
     ) -> None:
-        """Run over the rest of the stream; call `on_checkpoint` every `every` examples.
+        """Run over the rest of the stream; call `on_checkpoint` every `checkpoint_every` examples.
 
         A stream that `leaves_out` what the run has behind it begins with what comes then.
         """
@@ -146,7 +146,7 @@ class Run:
             holdout.evaluate_pending()
 
     def go_on(self, row: int) -> None:
-        """Return to the first pass, after `examples` of its examples: a log continues after its end."""
+        """Return to the first pass, after `row` of its examples: a log continues after its end."""
         self.passed, self.row = 0, row
 
     def report(self) -> Report:

@@ -1,4 +1,4 @@
-"""Examples that are dictionaries of features by name, and the one slow rule for the features of objects."""
+"""Python dictionaries as examples, and `ObjectReader`: the rule for objects that fast parsers must match."""
 
 from __future__ import annotations
 

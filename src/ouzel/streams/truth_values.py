@@ -1,4 +1,4 @@
-"""Truth values in text: the words `true` and `false` in any case."""
+"""Recognition of truth values in bytes: `true` and `false` in any case; `values.py` gives them their meaning."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from ouzel.errors import DataError
-from ouzel.streams.logs.offsets import parse_start
+from ouzel.streams.logs.bounds import parse_start
 from ouzel.streams.logs.protocol import TIMEOUT, Say
 from ouzel.streams.logs.reading import Reading
 

@@ -20,9 +20,9 @@ from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockIterator
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, reconcile
 from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.logs.bounds import Ending
 from ouzel.streams.logs.join_state import JoinState, JoinStats
 from ouzel.streams.logs.metadata import check_metadata, metadata_fields
-from ouzel.streams.logs.offsets import Ending
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Idle, Log, Position, shown
 from ouzel.streams.logs.reading import Reading, take_reading
@@ -221,7 +221,7 @@ class LogStream(BlockIterator):
             self._commit(in_flight)
 
     def _commit(self, in_flight: InFlight) -> None:
-        """Move the position to where a batch was learnt, past the bad lines before that."""
+        """Advance the position past what was learnt of a batch, in memory; a saved model makes it durable."""
         position, decoded = self.committed, in_flight.decoded
         batch, firsts = decoded.batch, decoded.firsts
         finished = in_flight.row == in_flight.rows

@@ -1,4 +1,4 @@
-"""CSV text for PyArrow's parser: whole lines in UTF-8, within limits, up to a damage; and the rows that it refuses.
+"""Text of a CSV file in whole lines of UTF-8, for the tokenizer and PyArrow's parser; and the rows that are skipped.
 
 Bytes that are not UTF-8, where the parser would stop, are replaced by a mark; rows with a mark are refused later.
 """

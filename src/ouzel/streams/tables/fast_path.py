@@ -1,4 +1,6 @@
-"""The fast path for numbers and categories: all columns at once, if no features are derived and no cell is refused.
+"""The fast path for numbers and categories: tokenized rows in place, Arrow batches column by column.
+
+It reads a batch if no features are derived and no cell is refused.
 
 `feature_columns` reads the same features column by column, and does all else: it reports errors, reads dates, marks
 missing values, and collects the inputs of interactions. Where names share an id, another one may come first there.

@@ -1,4 +1,4 @@
-"""Rows of features read from tokenized text, row after row: no cell is copied, and no column is built."""
+"""Features of tokenized rows, row after row, without copying cells."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _number(data, start, size):
 
 @force_inline
 def _record_words(buffer, names, layout, mask, seen, spans, count):
-    """Write the spans of those of the first words that are new behind `count` others; return how many there are."""
+    """Append the spans of new words to `spans`, which holds `count` of them; return the new count."""
     lanes, hashes, new = buffer.names
     for k in range(find_new(seen, hashes, names, mask, new)):
         lane, span = lane_of(new[k]), spans[count]

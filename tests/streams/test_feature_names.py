@@ -63,3 +63,13 @@ def test_names_of_single_examples_and_of_blocks_are_one():
     names.remember((1 << 25) + 7, "larger")
     names.add(names_of([((1 << 25) + 7, "other")]))
     assert len(names) == len(names.to_json()) == 5
+
+
+def test_a_name_of_a_large_id_takes_no_place_of_a_smaller_one():
+    names = FeatureNames()
+    names.remember(5000, "far")  # beyond the ids that the set has room for
+
+    names.add(names_of([(1500, "a")]))  # grows the set, to 2,048 ids
+    names.add(names_of([(5000 % 2048, "b")]))
+
+    assert [names.name(feature) for feature in (1500, 5000 % 2048, 5000)] == ["a", "b", "far"]

@@ -125,9 +125,13 @@ class FeatureNames:
         self._renew_seen(max(size_of(self._seen), 1).bit_length() - 1)
 
     def _renew_seen(self, bits: int) -> None:
-        """Allocate the set of ids seen before, of a size in bits, and add those of all names."""
+        """Allocate the set of ids seen before, of 2^bits, and add those of all names that it has room for.
+
+        A larger id would mark a smaller one in its place; it is added when the set grows.
+        """
         self._seen = empty_seen_set(bits)
-        new_ids(self._seen, np.fromiter(self._names, np.uint32, len(self._names)))
+        known = np.fromiter(self._names, np.uint32, len(self._names))
+        new_ids(self._seen, known if bits == FILTER_BITS else known[known < 1 << bits])
 
     def to_json(self) -> list[Any]:
         """Pairs of id and name, by id: their order of arrival may depend on the blocks of the stream."""

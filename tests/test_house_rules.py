@@ -135,7 +135,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def parts_of_streams() -> dict[str, set[str]]:
-    """What each folder of `streams`, and each file beside them, imports of the others.
+    """Map each folder of `streams`, and each file directly in it, to those of the others that it imports.
 
     The catalogue of formats counts as a file of its own: it knows no module, and options take names from it.
     """

@@ -93,7 +93,7 @@ class TableLog(ConnectedLog):
             where = f"{self._column} IS NOT NULL"
         else:
             where = f"{self._column} > {last if isinstance(last, int) else _quoted(last)}"
-        sql = f"SELECT * FROM ({self.query.sql}) AS asked WHERE {where} ORDER BY {self._column}"
+        sql = f"SELECT * FROM ({self.query.sql}) AS query_rows WHERE {where} ORDER BY {self._column}"
         for batch in batches_of(self.query, self._connection, sql):
             if not batch.num_rows:
                 continue
@@ -122,7 +122,7 @@ class TableLog(ConnectedLog):
 
     def _start_place(self) -> Place | None:
         if self.start == "end":
-            sql = f"SELECT MAX({self._column}) AS last FROM ({self.query.sql}) AS asked"
+            sql = f"SELECT MAX({self._column}) AS last FROM ({self.query.sql}) AS query_rows"
             (batch,) = [batch for batch in batches_of(self.query, self._connection, sql) if batch.num_rows]
             found = batch.column(0)
             whole = pyarrow.types.is_integer(found.type)

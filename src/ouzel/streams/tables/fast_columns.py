@@ -148,7 +148,7 @@ class PlainReader:
     ) -> NewNames | None:
         """Write the id of each cell of a column, or NONE, to `ids` (n,); return the words that are not yet `seen`.
 
-        None if there is a cell to complain of. `new` (n,) uint64 and `spans` (n, SPAN) are room.
+        None if a cell must be refused. `new` (n,) uint64 and `spans` (n, SPAN) are scratch.
         """
         if self._pending is None:
             self._pending = allocate_names(int(SOME))
@@ -214,7 +214,7 @@ class DictionaryReader:
     ) -> NewNames:
         """Write the ids, or NONE, of positions (n,) in a dictionary; return the words that are not yet `seen`.
 
-        `new` (n,) uint64 and `spans` (n, SPAN) are room.
+        `new` (n,) uint64 and `spans` (n, SPAN) are scratch.
         """
         starts, ends = known.cells.starts, known.cells.ends
         if self._known is not known:

@@ -60,12 +60,12 @@ def _record_words(buffer, names, layout, mask, seen, spans, count):
 
 @kernel
 def _read(data, starts, sizes, layout, longest, mask, seen, offsets, ids, values, spans):
-    """Rows of features in canonical order: (features, words not yet seen, which columns have numbers, and which of
-    those of numbers have words).
+    """Write rows of features in canonical order; return (features, new words, numbered, worded).
 
-    Truth values are written in small letters where they lie. -1 features if a cell is not finite or too long, or has
-    quotation marks written twice. `starts` and `sizes` are those of all cells, row after row. `seen` has the ids of
-    words met so far, see `is_new`; others come to `spans` (see `NewNames`). The words of some rows are hashed together.
+    The masks say which columns have numbers, and which columns of numbers have words. Truth values are written in small
+    letters where they lie. Returns -1 features if a cell is not finite or too long, or has quotation marks written
+    twice. `starts` and `sizes` are those of all cells, row after row. `seen` has the ids of words so far, see `is_new`;
+    new words are appended to `spans` (see `NewNames`). The words of several rows are hashed together.
     """
     columns, rows = np.uint64(len(layout.kinds)), np.uint64(len(offsets) - 1)
     numbered, worded = np.zeros(len(layout.kinds), np.bool_), np.zeros(len(layout.kinds), np.bool_)
@@ -138,8 +138,8 @@ def read_in_place(
 ) -> tuple[Rows, Names, np.ndarray, np.ndarray] | None:
     """The features of rows, the names of words not yet `seen`, and masks of columns with numbers and with words.
 
-    A word has `longest` bytes at most. None if there is a cell to complain of, or one that does not lie in the text as
-    it is. `spans` (cells, SPAN) is room.
+    A word has `longest` bytes at most. None if a cell must be refused, or does not lie in the text as it is. `spans`
+    (cells, SPAN) is scratch.
     """
     cells = rows.starts.size
     read = Rows(np.empty(rows.num_rows + 1, np.uint64), np.empty(cells, np.uint32), np.empty(cells, np.float32))

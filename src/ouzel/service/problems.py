@@ -37,6 +37,13 @@ def refused(result: Refused, **more: object) -> ProblemError:
     return ProblemError(422, result.error, None, **place, **more)
 
 
+def response_to(result: object) -> Response:
+    """Return the result of one example as a JSON response; raise the problem of a refused one."""
+    if isinstance(result, Refused):
+        raise refused(result)
+    return json_response(result)
+
+
 def as_problem(error: Exception) -> ProblemError:
     """Return the problem of an error."""
     if isinstance(error, ProblemError):

@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from ouzel.service.formats import READ
 from ouzel.service.gate import body_of
-from ouzel.service.problems import ProblemError, json_response, refused
-from ouzel.service.reading import MOST_KEY, Refused
+from ouzel.service.problems import ProblemError, json_response, response_to
+from ouzel.service.reading import MOST_KEY
 from ouzel.service.routes.bodies import (
     JSON,
     LINES,
@@ -42,9 +42,7 @@ async def learn(request: Request, served: Served) -> Response:
         given = [Submitted(text, numbered(key, number)) for number, text in enumerate(objects, 1)]
         return json_response([plain(result) for result in await served.learn(given)] if given else [])
     (result,) = await served.learn([Submitted(body, key, key_of=KeyOf.EXAMPLE)])
-    if isinstance(result, Refused):
-        raise refused(result)
-    return json_response(result)
+    return response_to(result)
 
 
 async def label(request: Request, served: Served) -> Response:
@@ -58,9 +56,7 @@ async def label(request: Request, served: Served) -> Response:
     if isinstance(id, bool) or not isinstance(id, (str, int)) or not 0 < len(str(id)) <= MOST_KEY:
         raise ProblemError(422, f"expected an id of 1 to {MOST_KEY} characters", field="id")
     result = await served.label(str(id), content["label"])
-    if isinstance(result, Refused):
-        raise refused(result)
-    return json_response(result)
+    return response_to(result)
 
 
 def _key(request: Request) -> str | None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ouzel.service.batching import SMALL, WouldBlockError
 from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import body_of
-from ouzel.service.problems import ProblemError, json_response, refused
+from ouzel.service.problems import ProblemError, json_response, refused, response_to
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import (
     JSON,
@@ -45,9 +45,7 @@ async def predict(request: Request, served: Served) -> Response:
         (result,) = await served.answer(len(body), partial(predict_all, served, [body]))
     else:
         result = await served.batcher.submit(body)
-    if isinstance(result, Refused):
-        raise refused(result)
-    return json_response(result)
+    return response_to(result)
 
 
 async def explain(request: Request, served: Served) -> Response:

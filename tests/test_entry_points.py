@@ -346,6 +346,59 @@ def test_a_cell_of_another_kind_than_the_model_knows_has_one_verdict_at_every_en
         assert found == dict.fromkeys(found, "refused" if refused else found["dictionaries"])
 
 
+def label_blocks(entry, labels, path):
+    """Rows with these labels, which came in at an entry point of tables, or as sparse text."""
+    if entry in ("svm", "vw", "libffm"):
+        row = {"svm": "1:0.5", "vw": "| a:0.5", "libffm": "0:1:0.5"}[entry]
+        (path / f"labels.{entry}").write_text("".join(f"{label} {row}\n" for label in labels))
+        return list(ouzel.read(path / f"labels.{entry}"))
+    return blocks_of(entry, "number", [{"x": 0.5} for _ in labels], labels, path, None)
+
+
+def spelled(truths, way):
+    """Truth values as themselves, or as words in one or in several ways."""
+    if way == "values":
+        return truths
+    return [
+        getattr(str(truth), ("lower", "upper", "title")[k % 3 if way == "words" else 2])()
+        for k, truth in enumerate(truths)
+    ]
+
+
+@pytest.mark.parametrize("way", ["values", "words", "one word each"])
+@pytest.mark.parametrize("entry", ["svm", "vw", "libffm", *(entry for entry in ENTRIES if entry != "single")])
+def test_a_truth_value_is_one_class_at_every_entry_point_however_it_is_written(entry, way, path):
+    truths = [True, False, False, True, True, False, True, True, False, True]
+    known, new = Model("adagrad"), Model("adagrad")
+    for block in label_blocks("parquet", truths, path):
+        known.learn(block)
+
+    found = label_blocks(entry, spelled(truths, way), path)
+    for block in found:
+        new.learn(block)
+
+    assert len(new.classes) == 2
+    for model in (known, new):
+        places = np.concatenate([model.classes.known_positions(block.labels, block.label_names) for block in found])
+        assert places.tolist() == [int(not truth) for truth in truths]
+    signs = [ouzel.read(path / f"labels.{entry}", label_positive="TRUE")] if entry in ("svm", "vw", "libffm") else []
+    for stream in signs:
+        assert np.concatenate([block.labels for block in stream]).tolist() == [
+            1.0 if truth else -1.0 for truth in truths
+        ]
+
+
+def test_a_model_of_python_whose_classes_are_words_knows_them_in_files():
+    model, words = Model("adagrad"), ["1", "2", "true", "01"]
+    for block in ouzel.blocks_from([({"a": 1.0}, word) for word in words]):
+        model.learn(block)
+    classes = model.classes
+
+    assert classes.known == words
+    assert [classes.find(label) for label in (1, 2.0, True, "TRUE", "01", "02")] == [0, 1, 2, 2, 3, -1]
+    assert classes.known_positions(np.array([2.0, 1.0, 3.0]), None).tolist() == [1, 0, -1]
+
+
 SPARSE = [{1: 2.5, 4: 0.0, 7: -1.0}, {2: 0.0}, {1: 1e-46, 3: 0.5}, {9: 0.0, 3: 1.0}]
 
 

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
+from ouzel.streams.label_columns import label_of
 from ouzel.streams.label_values import Label, check_label, sort_key, tidy
 
 MOST_CLASSES = 10_000
 UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many
 FEW = 4  # classes, of numbers, that are looked for one after the other
+
+
+class Reading(NamedTuple):
+    """What a label reads as: a number or a truth value, which are two things although True == 1."""
+
+    value: Label
+    is_truth: bool
+
+
+def reading_of(label: Label) -> Reading | None:
+    """What a label reads as; None of words, and of what is no label."""
+    value = label_of(label) if isinstance(label, (str, bool, int, float)) else None
+    return None if value is None or isinstance(value, str) else Reading(value, isinstance(value, bool))
 
 
 class Classes:
@@ -35,11 +50,34 @@ class Classes:
         """Have these classes, in this order."""
         self.known = list(known)
         self._order: list[int] = []
-        self._position = {label: k for k, label in enumerate(self.known)}
+        self._position: dict[Label, int] = {}
+        self._reads_as: dict[Reading, int] = {}
+        for place, label in enumerate(self.known):
+            self._register(label, place)
+
+    def _register(self, label: Label, place: int) -> None:
+        self._position[label] = place
+        reading = reading_of(label)
+        if reading is not None:
+            self._reads_as.setdefault(reading, place)
 
     def find(self, label: Label) -> int:
-        """The position of a label, -1 if it is not known."""
-        return self._position.get(label, -1)
+        """The position of a label, -1 if it is not known.
+
+        A label that is not known as it is, is looked for as what it reads as: words of Python may be numbers or truth
+        values in files. Two words that read as one number, such as postal codes, are two classes.
+
+        >>> Classes(["True", "False"]).find(False), Classes([3, 4]).find("4"), Classes(["1"]).find("01")
+        (1, 1, -1)
+        """
+        place = self._position.get(label, -1)
+        if place >= 0:
+            return place
+        reading = reading_of(label)
+        place = -1 if reading is None else self._reads_as.get(reading, -1)
+        if place >= 0 and reading is not None and not reading.is_truth:
+            return -1 if isinstance(label, str) and isinstance(self.known[place], str) else place
+        return place
 
     def position(self, label: Label) -> int:
         """The position of one label, a new one if it has not been seen."""
@@ -47,8 +85,11 @@ class Classes:
         if place is not None:
             return place
         label = label.item() if isinstance(label, np.generic) else label
+        place = self.find(label)
+        if place >= 0:
+            return place
         self.check_new(label)
-        self._position[label] = len(self.known)
+        self._register(label, len(self.known))
         self.known.append(label)
         return len(self.known) - 1
 
@@ -86,7 +127,9 @@ class Classes:
         """
         if label_names is not None:
             return np.array([self.find(name) for name in label_names], np.int64)[labels.astype(np.int64)]
-        numbers = sorted((label, place) for label, place in self._position.items() if not isinstance(label, str))
+        places_of = {reading.value: place for reading, place in self._reads_as.items() if not reading.is_truth}
+        places_of.update(self._position)
+        numbers = sorted((label, place) for label, place in places_of.items() if not isinstance(label, str))
         if not numbers:
             return np.full(len(labels), -1)
         if len(numbers) <= FEW:

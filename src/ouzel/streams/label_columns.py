@@ -11,6 +11,7 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
+from ouzel.streams.truth_values import TRUTHS
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
 INFINITE = "expected a finite number or a name as label, or nothing"
@@ -67,13 +68,17 @@ def _reads_as_number(column: str) -> bool:
 
 
 def label_of(value: object) -> Label | None:
-    """The label in a cell: a number if it reads as one, None if it is empty or no finite number."""
+    """The label in a cell: a number or a truth value if it reads as one, None if it is empty or no finite number.
+
+    >>> [label_of(cell) for cell in (" spam ", "3.0", "TRUE", True, "", "nan")]
+    ['spam', 3, True, True, None, None]
+    """
     if value is None or isinstance(value, bool):
         return value
     if not isinstance(value, (int, float)):
         text = str(value).strip()
         if not is_number(text):
-            return text or None
+            return TRUTHS.get(text.lower(), text or None)
         value = float(text)
     return tidy(value) if math.isfinite(value) else None
 
@@ -89,10 +94,9 @@ def as_sign(label: Label | None, positive: str) -> int | None:
     """1 for the label that counts as positive, by name or value; -1 for any other label."""
     if label is None:
         return None
-    same = (
-        str(label).lower() == positive.lower() if isinstance(label, bool) else label in (positive, label_of(positive))
-    )
-    return 1 if same else -1
+    wanted = label_of(positive)
+    same = label == wanted and isinstance(label, bool) == isinstance(wanted, bool)
+    return 1 if same or label == positive else -1
 
 
 def group_id(value: object, seed: int) -> int:

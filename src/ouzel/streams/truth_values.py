@@ -1,4 +1,7 @@
-"""Recognition of truth values in bytes: `true` and `false` in any case; `values.py` gives them their meaning."""
+"""Recognition of truth values in words and bytes: `true` and `false` in any case.
+
+`values.py` and `label_columns.py` say what they mean as features and as labels.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 
 FALSE, TRUE, NEITHER = 0, 1, -1
+TRUTHS = {"true": True, "false": False}  # by the word in small letters
 LOWER = 32  # the bit in which small letters of ASCII differ from large ones
 
 

@@ -34,9 +34,9 @@ from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Toke
 from ouzel.streams.interaction_inputs import SourceField, source_fields, word_fields
 from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import NA_FEATURE, is_missing, is_na_in_numbers
+from ouzel.streams.truth_values import TRUTHS
 
 TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` splits text
-TRUTHS = {"true": True, "false": False}
 MOMENTS = (date, time)  # a datetime is a date, too
 WORD = "expected a number, a word, or nothing"
 KNOWN = "expected {0}, as the column is known to hold"

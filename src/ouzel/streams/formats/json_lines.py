@@ -277,7 +277,8 @@ class PlainObjects:
         positive = self.reader.options.label_positive
         if positive is not None:
             number = label_of(positive)
-            same = targets == number if isinstance(number, (int, float)) else np.zeros(len(targets), np.bool_)
+            is_word = number is None or isinstance(number, (str, bool))
+            same = np.zeros(len(targets), np.bool_) if is_word else targets == number
             targets = np.where(np.isnan(targets), np.nan, np.where(same, 1.0, -1.0))
         if not codes.any():
             return targets, None

@@ -24,8 +24,10 @@ from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_lo
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
 from ouzel.streams.kernels.row_order import empty_zero_range, record_zeros, sort_row
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.label_columns import as_sign, label_of
+from ouzel.streams.label_values import Label, labels_in
 from ouzel.streams.options import Options
+from ouzel.streams.truth_values import TRUTHS
 
 ADVICE = {
     1: "expected a feature id:value (or is this another format?)",
@@ -277,7 +279,7 @@ def name_labels(
     if positive is not None:
         labels = np.where(np.isnan(labels), np.nan, np.where(labels == as_number(positive), 1.0, -1.0))
     wrong: list[int] = []
-    codes: dict[str, int] = {}
+    codes: dict[Label, int] = {}
     for row in named:
         if spans[row, 1] - spans[row, 0] > options.limits.longest_label:
             wrong.append(int(row))
@@ -286,15 +288,15 @@ def name_labels(
         if foreign(word):
             wrong.append(int(row))
         elif positive is not None:
-            labels[row] = 1.0 if positive in word.split(",") else -1.0
+            labels[row] = max(as_sign(label_of(part), positive) or -1 for part in word.split(","))
         elif "," in word or not word.isprintable() or not math.isnan(as_number(word)) or word.lower() == "nan":
             wrong.append(int(row))
         else:
-            labels[row] = codes.setdefault(word, len(codes))
+            labels[row] = codes.setdefault(TRUTHS.get(word.lower(), word), len(codes))
     if not codes:
         return block._replace(labels=labels), np.array(wrong, np.int64)
     plain = np.setdiff1d(np.flatnonzero(~np.isnan(labels)), named)
-    names: list[int | float | str] = list(codes)
+    names: list[Label] = list(codes)
     for number in np.unique(labels[plain]):
         labels[plain[block.labels[plain] == number]] = len(names)
         names.append(int(number) if number.is_integer() else float(number))

@@ -15,6 +15,9 @@ MAKE = """#!/bin/sh
 cat src/ouzel/__pycache__/kernel.nbc 2>/dev/null || echo none
 echo compiled > src/ouzel/__pycache__/kernel.nbc
 touch -d '15 days ago' src/ouzel/__pycache__/forgotten.nbc
+ls -d src/ouzel/moved 2>/dev/null
+mkdir -p src/ouzel/moved/__pycache__
+touch src/ouzel/moved/__pycache__/kernel.nbc src/ouzel/moved/__init__.py
 exit $STATUS
 """
 
@@ -31,6 +34,7 @@ def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_pa
     def run(checkout: str, status: int) -> tuple[int, str]:
         (tmp_path / checkout / ".ci").mkdir(parents=True)
         (tmp_path / checkout / "src" / "ouzel" / "__pycache__").mkdir(parents=True)
+        (tmp_path / checkout / "src" / "ouzel" / "__init__.py").touch()
         shutil.copy(RUN, tmp_path / checkout / ".ci" / "run")
         command = [tmp_path / checkout / ".ci" / "run"]
         ran = subprocess.run(command, env={**environment, "STATUS": str(status)}, stdout=subprocess.PIPE, text=True)
@@ -43,7 +47,7 @@ def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_pa
     (tmp_path / "bin" / "tar").chmod(0o755)
     assert run("third", 0) == (0, "compiled")
     kept = {str(path.relative_to(tmp_path)) for path in tmp_path.glob("ouzel-kernels*/**/*") if path.is_file()}
-    assert kept == {"ouzel-kernels/src/ouzel/__pycache__/kernel.nbc"}
+    assert kept == {f"ouzel-kernels/src/ouzel/{folder}__pycache__/kernel.nbc" for folder in ("", "moved/")}
 
 
 def test_what_a_package_index_shows_links_to_no_file_of_the_checkout():

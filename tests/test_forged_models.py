@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -14,14 +15,18 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 from tests.forging import examples, learn, parts_of, write
+from torture.forging import Parts
+from torture.forging import forged as forged_parts
 
-FORGER = Path(__file__).parent / "forging.py"
+ROOT = Path(__file__).parents[1]
 KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "son-rp", "ons", "arow-full", "awm-nce")
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_forged_files_are_refused_or_work(name):
-    ran = subprocess.run([sys.executable, FORGER, name, "150", "0"], capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.forging", name, "150", "0"], cwd=ROOT, capture_output=True, text=True
+    )
 
     assert ran.returncode == 0, ran.stderr
     assert 0 < int(ran.stdout) < 150  # some changes are harmless, most are not
@@ -30,7 +35,9 @@ def test_forged_files_are_refused_or_work(name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", catalogue.LEARNERS)
 def test_many_forged_files_are_refused_or_work(name):
-    ran = subprocess.run([sys.executable, FORGER, name, "2000", "1"], capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.forging", name, "2000", "1"], cwd=ROOT, capture_output=True, text=True
+    )
 
     assert ran.returncode == 0, ran.stderr
 
@@ -224,14 +231,13 @@ def analysis(kind):
 
 @pytest.mark.parametrize("kind", [ouzel.StreamingPMI, ouzel.RelativeDeltoids, ouzel.StreamingExplainer])
 def test_forged_analyses_are_refused_or_work(tmp_path, kind):
-    from tests import forging
-
-    path, random = tmp_path / "m", np.random.default_rng(0)
+    path, random = tmp_path / "m", Random(0)
     analysis(kind).save(path)
     described, arrays = parts_of(path)
     refused = 0
     for _ in range(300):
-        write(path, *forging.forged(described, arrays, random))
+        found = forged_parts(Parts(described, arrays), random)
+        write(path, found.described, found.arrays)
         try:
             kind.load(path).top(5)
         except OuzelError as error:

@@ -14,7 +14,7 @@ def difference(first: Path, second: Path) -> str:
     if first.read_bytes() == second.read_bytes():
         return ""
     try:
-        one, other = Parts(first), Parts(second)
+        one, other = Parts.of(first), Parts.of(second)
     except Exception as error:
         return f"one cannot be read: {type(error).__name__}"
     found = sorted(_paths(one.described, other.described, ""))

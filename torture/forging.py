@@ -6,10 +6,10 @@ Arrays are those of the file: whole ones, rows and their lists, packed bytes.
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from safetensors import numpy as safetensors
 from safetensors import safe_open
 
+from ouzel.model import model_file
 from torture import mutation
 
 Arrays = dict[str, np.ndarray]
@@ -26,37 +27,44 @@ NUMBERS: tuple[Any, ...] = (
     0.5, -0.5, 1e-45, 1e-320, 1e39, 1e308, -1e308, math.inf, -math.inf, math.nan,
 )  # fmt: skip
 OTHERS: tuple[Any, ...] = (
-    None, True, False, "", "x", "nan", "a" * 5000, "\0", "../../etc/passwd", [], {}, [1], ["a", "b"], [[]], {"a": 1},
+    None, True, False, "", "x", "nan", "a" * 5000, "\0", "\ud800", "../../etc/passwd", [], {}, [1], ["a", "b"], [[]],
+    {"a": 1}, {"term": "Hinge"}, {"term": "Popen"},
     "torture.trap:spring", "hinge", "ogd", "awm", "son-fd", "adagrad-multiclass", "ons", "regression", "ranking",
     [0, 1, 2, 3], [-1, 1], ["a", "a"], list(range(300)),
 )  # fmt: skip
 
 
+@dataclass
 class Parts:
-    """A model file: its metadata (JSON) and its arrays."""
+    """A model file: its description (JSON) and its arrays, of a format, the newest by default."""
 
-    def __init__(self, path: Any) -> None:
+    described: Any
+    arrays: Arrays
+    format: int = model_file.FORMAT
+
+    @classmethod
+    def of(cls, path: Any) -> Parts:
+        """The parts of a file."""
         with safe_open(path, framework="np") as file:
-            self.metadata = dict(file.metadata())
-            self.arrays: Arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 no dictionary
-        self.described: dict[str, Any] = json.loads(self.metadata["ouzel"])
-        if digest(self.metadata["ouzel"], self.arrays) != self.metadata["digest"]:
+            metadata = file.metadata()
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 no dictionary
+        text = metadata[model_file.KEY]
+        if model_file.digest_of(text, arrays, model_file.FORMAT) != metadata["digest"]:
             raise RuntimeError("the recipe of a model file's digest has changed: bring torture/forging.py up to date")
+        return cls(json.loads(text), arrays)
 
     def forged(self) -> bytes:
         """The file, its digest made anew."""
-        described = json.dumps(self.described, ensure_ascii=False)
-        metadata = {**self.metadata, "ouzel": described, "digest": digest(described, self.arrays)}
-        return bytes(safetensors.save(self.arrays, metadata))
+        described = json.dumps(self.described)
+        digest = model_file.digest_of(described, self.arrays, self.format)
+        return bytes(safetensors.save(self.arrays, {model_file.KEY: described, "digest": digest}))
 
 
-def digest(described: str, arrays: Arrays) -> str:
-    """The digest that a file of these parts has."""
-    found = hashlib.sha256(described.encode("utf-8", "surrogatepass"))
-    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # as in the file
-        found.update(name.encode())
-        found.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
-    return found.hexdigest()
+def forged(parts: Parts, random: Random) -> Parts:
+    """The same parts with a few changes."""
+    found = copy.deepcopy(parts)
+    forge(found, random)
+    return found
 
 
 def forge(parts: Parts, random: Random) -> None:

@@ -196,7 +196,7 @@ def test_a_forged_model_has_a_right_digest(tmp_path):
     from ouzel.model import persistence
 
     persistence.save(Model("ogd"), tmp_path / "m")
-    parts = forging.Parts(tmp_path / "m")
+    parts = forging.Parts.of(tmp_path / "m")
     parts.described["examples"] = 12
     (tmp_path / "forged").write_bytes(parts.forged())
 

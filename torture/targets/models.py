@@ -86,7 +86,7 @@ class Models(Target):
         path = random.choice(self.paths)
         if random.random() < 0.15:
             return mutation.mutate(path.read_bytes(), random, (), mutation.BINARY)
-        parts = Parts(path)
+        parts = Parts.of(path)
         forge(parts, random)
         try:
             return parts.forged()
@@ -96,7 +96,7 @@ class Models(Target):
     def mutate(self, data: bytes, random: Random) -> bytes:
         path = self.place(data, ".parent")
         try:
-            parts = Parts(path)
+            parts = Parts.of(path)
             forge(parts, random)
             return parts.forged()
         except Exception:  # it was damaged, not forged

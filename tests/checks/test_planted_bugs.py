@@ -25,7 +25,6 @@ BUGS = {
     planted_bugs.workers_count_alike: merging_laws.a_worker_that_has_learnt_nothing_changes_nothing,
     planted_bugs.the_last_worker_counts_more: merging_laws.the_order_of_workers_does_not_matter,
     planted_bugs.merge_returns_the_first_worker: merging_laws.every_worker_is_heard,
-    planted_bugs.merging_does_not_add_up_counts: merging_laws.a_tree_of_merges_is_one_merge,
     planted_bugs.merging_gives_another_type_of_weights: merging_laws.what_was_merged_is_saved_and_goes_on,
 }
 """Bugs, and the law of which each is a breach."""

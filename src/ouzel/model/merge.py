@@ -9,7 +9,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.learners.gains.parts import sum_of
 from ouzel.model.model import Model
-from ouzel.model.rounds import common, gains_of, model_of, shape_of, shaped, untrained
+from ouzel.model.rounds import common, gains_of, model_of, require_gains, shape_of, shaped, untrained
 from ouzel.terms.names import to_json
 
 ALIKE: dict[str, Callable[[Model], Any]] = {
@@ -69,6 +69,7 @@ def _merge_models(models: Sequence[Model]) -> Model:
     if len(learnt) == 1:
         merged = shaped(learnt[0], shape)
     else:
+        require_gains(first)
         base = untrained(first)
         merged = model_of(base, sum_of([gains_of(base, model, shape) for model in learnt]), shape)
     merged.unlabelled = sum(model.unlabelled for model in models)

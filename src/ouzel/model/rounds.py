@@ -40,11 +40,11 @@ class Shape(NamedTuple):
         return self.dimension if self.ids is None else len(self.ids) + 1
 
 
-def require_rounds(model: Model) -> None:
-    """Refuse a learner that does not merge round after round."""
+def require_gains(model: Model) -> None:
+    """Refuse a learner that does not merge."""
     if not isinstance(model.module, protocol.MergesOntoBase):
         raise OuzelError(
-            f"{model.learner.name} does not merge onto a base, which learning in rounds needs: "
+            f"{model.learner.name} does not merge, which learning in rounds needs, too: "
             "its module has no `gains` and `onto`; docs/developer/add_a_learner.md says what they are"
         )
 
@@ -135,7 +135,7 @@ def merge_onto(base: Model, models: Sequence[Model]) -> Model:
     >>> merge_onto(base, workers).examples
     2
     """
-    require_rounds(base)
+    require_gains(base)
     shape = common([shape_of(base), *map(shape_of, models)])
     merged = model_of(base, sum_of([gains_of(base, model, shape) for model in models]), shape)
     for model in models:

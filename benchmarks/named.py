@@ -140,7 +140,7 @@ from ouzel.streams.read import read
 best = float("inf")
 for _ in range(3):
     stream = read(sys.argv[1], bits=int(sys.argv[2]))
-    stream.tell_names_once()
+    stream.emit_names_once()
     begun = time.process_time()
     features = sum(block.nonzeros for block in stream)
     best = min(best, 1e9 * (time.process_time() - begun) / features)

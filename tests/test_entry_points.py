@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 import ouzel
 from ouzel.cli.app import run
 from ouzel.model.model import Model
-from ouzel.service.packed_rows import rows_as_json
+from ouzel.service.arrow_batches import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.logs.decode import Decoder

@@ -19,9 +19,6 @@ STORED = {
 """Names of arrays in files of models, which older files have."""
 
 TO_DO = {
-    "estimators",
-    "evaluation",
-    "exporting",
     "files.py",
     "kernels",
     "layout.py",
@@ -30,11 +27,8 @@ TO_DO = {
     "ranges.py",
     "reproduce",
     "rules.py",
-    "service",
     "sketches",
-    "streams",
     "terms",
-    "training",
 }
 """Packages whose names are still to be given; the list may only shrink."""
 

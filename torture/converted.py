@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ouzel.streams.feature_space import FeatureSpace
-from ouzel.streams.feature_specs import Derived
+from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.formats.blocks import IDS, KEY, TEXT, TEXTS, VALUES
 from ouzel.streams.stored_space import described
 
@@ -18,8 +18,8 @@ ODD: tuple[Any, ...] = (None, -1, 0, 1, 10**9, 1 << 70, 1.5, True, "", "x", "\ud
 KINDS = (pa.string(), pa.int64(), pa.list_(pa.int32()), pa.float16(), pa.null(), pa.dictionary(pa.int8(), pa.string()))
 SPACES = (
     FeatureSpace(),
-    FeatureSpace(named=True, loose=True),
-    FeatureSpace(named=True, kinds={"a": "number", "b": "text"}, derived=Derived(crosses=("a*b",))),
+    FeatureSpace(named=True, open_vocabulary=True),
+    FeatureSpace(named=True, kinds={"a": "number", "b": "text"}, derived=DerivedFeatures(crosses=("a*b",))),
     FeatureSpace(lowest=0, highest=9),
     FeatureSpace(width=10),
 )

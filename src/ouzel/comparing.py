@@ -144,7 +144,7 @@ def compare(
         return _on_each(learners, source, **given, shuffles=shuffles, jobs=jobs, **options)
     names: list[str] = []
     for learner in [learners] if isinstance(learners, str) or is_contestant(learners) else learners:
-        names += learner_names(learner) if isinstance(learner, str) else [enter(learner, beside=names)]
+        names += learner_names(learner) if isinstance(learner, str) else [enter(learner, taken=names)]
     chosen = candidates(names, steps=step_sizes, l1=l1, budgets=budgets, settings=settings, grid=grid)
     title = ""
     if isinstance(source, (str, Path)):

@@ -15,7 +15,7 @@ from ouzel.evaluation.holdout import Holdout
 from ouzel.model.persistence import load_model, load_notes
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
-from ouzel.training.resumption import GoingOn
+from ouzel.training.resumed_stream import ResumedStream
 from ouzel.training.source_records import Ledger, Record
 
 from .conftest import lines_of
@@ -345,7 +345,7 @@ def test_only_what_was_learnt_is_noted(tmp_path):
     path = tmp_path / "a.svm"
     path.write_text("".join(LINES[:300]))
     ledger = Ledger()
-    stream = GoingOn(read(path), [str(path)], ledger)
+    stream = ResumedStream(read(path), [str(path)], ledger)
     next(stream)
 
     noted = []

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.streams.formats import libffm
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.options import Options
 from tests.oracles.svmlight import read_lines
 from tests.streams.test_text import LINES, parse, rows_of
 
-PARSE = libffm.parser(Options(), Telling(18)).parse
+PARSE = libffm.parser(Options(), NameEmitter(18)).parse
 
 
 @given(LINES, st.lists(st.integers(0, 999), min_size=48, max_size=48))

@@ -61,7 +61,7 @@ class GivenClient:
     def watermarks(self, partition):
         return 0, self.ends[partition]
 
-    def noticed_end(self, partition):
+    def cached_end(self, partition):
         return self.ends[partition]
 
     def pause(self, places):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ouzel.streams.logs.protocol import Batch, Pause
+from ouzel.streams.logs.protocol import Batch, Idle
 
 
 class MemoryLog:
@@ -25,13 +25,13 @@ class MemoryLog:
             stop = min(start + self.at_once, len(self.values))
             yield Batch("", list(range(start, stop)), self.values[start:stop], list(range(start, stop)))
             start = stop
-            yield Pause.WAITING
-        yield Pause.CAUGHT_UP
+            yield Idle.WAITING
+        yield Idle.AT_END
 
     def order(self, place):
         return int(place)
 
-    def behind(self, position):
+    def lag(self, position):
         return len(self.values) - 1 - int(position.last.get("", -1))
 
     def close(self):

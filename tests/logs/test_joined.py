@@ -12,8 +12,8 @@ from ouzel.streams.logs import join_state
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.join import JoinedLog
 from ouzel.streams.logs.join_state import JoinState
-from ouzel.streams.logs.metadata import Beside
-from ouzel.streams.logs.protocol import Batch, Pause, Position
+from ouzel.streams.logs.metadata import MetadataFields
+from ouzel.streams.logs.protocol import Batch, Idle, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import Options
@@ -36,8 +36,8 @@ class TimedLog(MemoryLog):
         for found in super().read(position, follow):
             if isinstance(found, Batch):
                 here = [self.entries[place] for place in found.places]
-                beside = [{} if key is None else {"key": key} for _, key, _ in here]
-                found = found._replace(times=[time for time, _, _ in here], beside=beside)
+                metadata = [{} if key is None else {"key": key} for _, key, _ in here]
+                found = found._replace(times=[time for time, _, _ in here], metadata=metadata)
             yield found
 
 
@@ -50,7 +50,7 @@ def label(time, key, value=1):
 
 
 def stream_of(events, labels, at_once=3, position=None, on_error="raise", **reading):
-    given = Reading(labels="memory://labels", beside=Beside(), **reading)
+    given = Reading(labels="memory://labels", metadata=MetadataFields(), **reading)
     log = JoinedLog(TimedLog(events, at_once), TimedLog(labels, at_once), given, "label")
     return LogStream(log, Decoder, "jsonl", Options(on_error=on_error), given, position)
 
@@ -70,8 +70,8 @@ def rows_of(stream, most=None):
 
 
 def counts(stream):
-    state = stream.learnt_to.joined
-    return state.late, state.unlabelled, len(state.waiting[0]), len(state.waiting[1])
+    state = stream.committed.joined
+    return state.late, state.unlabelled, len(state.pending[0]), len(state.pending[1])
 
 
 def test_an_example_is_learnt_when_its_label_comes_in_the_order_of_labels():
@@ -118,10 +118,10 @@ def test_what_waits_takes_no_more_of_a_model_file_than_it_may(monkeypatch):
     events = [(k, f"k{k}", json.dumps({"a": k, "b": '"\\\n' * 20}).encode()) for k in range(1, 10)]
     stream = stream_of(events, [label(20, "k9"), label(21, "k1")])
     rows_of(stream)
-    state = stream.learnt_to.joined
-    stored = json.dumps(json.dumps([[key, *kept] for key, kept in state.waiting[0].items()]))
+    state = stream.committed.joined
+    stored = json.dumps(json.dumps([[key, *kept] for key, kept in state.pending[0].items()]))
 
-    assert stream.learnt_to.examples == 1
+    assert stream.committed.examples == 1
     assert 0 < state.unlabelled <= 8
     assert len(stored) <= state.bytes + 4 <= 1000
     assert JoinState.from_json(state.to_json()).bytes == state.bytes
@@ -180,13 +180,13 @@ def test_a_reading_that_stops_after_any_row_goes_on_with_the_next(events, labels
     everything = rows_of(whole)
     stream = stream_of(events, labels, at_once, within=within)
     first = rows_of(stream, rows)
-    position = Position.from_json(json.loads(json.dumps(stream.learnt_to.to_json())))
+    position = Position.from_json(json.loads(json.dumps(stream.committed.to_json())))
 
     rest = stream_of(events, labels, again, position, within=within)
 
     assert first + (rows_of(rest) if len(first) == rows else []) == everything
     if len(first) == rows:
-        assert rest.learnt_to.to_json() == whole.learnt_to.to_json()
+        assert rest.committed.to_json() == whole.committed.to_json()
 
 
 def test_logs_that_grow_give_no_example_twice_whatever_times_their_messages_have():
@@ -194,7 +194,7 @@ def test_logs_that_grow_give_no_example_twice_whatever_times_their_messages_have
     labels = [label(7, "k1"), label(8, "k2")]
     stream = stream_of(events, labels)
     first = rows_of(stream)
-    position = Position.from_json(json.loads(json.dumps(stream.learnt_to.to_json())))
+    position = Position.from_json(json.loads(json.dumps(stream.committed.to_json())))
     grown = [*labels, label(1, "k3"), label(2, "k9")]
 
     assert first == [(1.0, 1.0), (2.0, 1.0)]
@@ -205,7 +205,7 @@ def test_two_logs_are_merged_by_time_whatever_comes_first():
     class Slow(TimedLog):
         def read(self, position, follow):
             for _ in range(3):
-                yield Pause.WAITING
+                yield Idle.WAITING
             yield from super().read(position, follow)
 
     events = [event(k, f"k{k}") for k in range(20)]

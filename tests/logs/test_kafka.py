@@ -97,7 +97,7 @@ def test_a_topic_of_that_name_made_anew_is_refused(broker, ouzel, tmp_path):
 
 def test_a_gap_is_an_error_that_names_both_offsets(tmp_path, ouzel, monkeypatch):
     kafka = pytest.importorskip("confluent_kafka")
-    monkeypatch.setattr("ouzel.streams.logs.kafka_client.ANSWER", 1.0)  # seconds; topics have no number here
+    monkeypatch.setattr("ouzel.streams.logs.kafka_client.RESPONSE_TIMEOUT", 1.0)  # seconds; topics have no number here
     # librdkafka's own cluster in memory keeps some of the last messages alone
     mock = kafka.Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "x", "log_level": 0})
     (place,) = mock.list_topics(timeout=10).brokers.values()

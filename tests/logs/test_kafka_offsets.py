@@ -20,7 +20,7 @@ def holding(held, ends, monkeypatch, seed=0):
     pytest.importorskip("confluent_kafka")
     from ouzel.streams.logs import kafka
 
-    monkeypatch.setattr(kafka, "Client", lambda address, say: GivenClient(held, ends, kafka.END, seed))
+    monkeypatch.setattr(kafka, "Client", lambda address, outage: GivenClient(held, ends, kafka.PARTITION_END, seed))
     return kafka.Kafka(address_of("kafka://broker:9092/clicks"), Reading())
 
 
@@ -30,7 +30,7 @@ def read(log, position):
     for batch in log.read(copy.deepcopy(position), follow=False):
         for k, place in enumerate(batch.places if isinstance(batch, Batch) else ()):
             found.append((copy.deepcopy(position), int(batch.partition), place))
-            position.pass_over(batch, k + 1)
+            position.advance(batch, k + 1)
     return found
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ouzel.streams.logs.kafka import Waiting, runs_of
+from ouzel.streams.logs.kafka import PendingMessages, runs_by_partition
 from ouzel.streams.logs.reading import Reading
 from tests.logs.given_messages import Given
 
@@ -18,20 +18,20 @@ def test_messages_of_a_partition_come_together_and_errors_alone_where_they_stood
         Given(None, 0, "gone"),
     ]
 
-    runs = [(partition, [one.at for one in run]) for partition, run in runs_of(found)]
+    runs = [(partition, [one.at for one in run]) for partition, run in runs_by_partition(found)]
 
     assert runs == [(0, [1, 2]), (1, [7]), (0, [3]), (0, [4]), (0, [5]), (0, [0])]
 
 
 def test_what_waits_is_taken_up_to_a_bound():
-    waiting = Waiting(2, Reading())
-    waiting.add([Given(2, 5), Given(2, 6)])
-    waiting.add([Given(2, 9)])
+    pending = PendingMessages(2, Reading())
+    pending.add([Given(2, 5), Given(2, 6)])
+    pending.add([Given(2, 9)])
 
-    batch = waiting.take(9)
+    batch = pending.take(9)
 
     assert (batch.partition, list(batch.places), list(batch.values)) == ("2", [5, 6], [b"5", b"6"])
-    assert len(waiting) == 1
+    assert len(pending) == 1
 
 
 def test_the_client_waits_no_second_before_it_fetches_on_unless_the_address_says_so():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.decode import Decoder
-from ouzel.streams.logs.protocol import Batch, Pause, Position
+from ouzel.streams.logs.protocol import Batch, Idle, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import Options, make_options
@@ -47,7 +47,7 @@ def test_messages_are_read_as_lines_and_what_is_no_example_is_counted():
 
     assert rows_of(stream) == VALUES
     assert stream.skipped == 2
-    assert stream.learnt_to.last == {"": len(MESSAGES) - 1}
+    assert stream.committed.last == {"": len(MESSAGES) - 1}
 
 
 @given(st.lists(st.sampled_from(MESSAGES), max_size=12), st.integers(1, 5), st.integers(0, 14), st.integers(1, 5))
@@ -63,7 +63,7 @@ def test_a_reading_that_stops_after_any_row_goes_on_with_the_next(values, at_onc
             if len(first) >= rows:
                 break
         stream.learnt(len(first))
-    position = Position.from_json(json.loads(json.dumps(stream.learnt_to.to_json())))
+    position = Position.from_json(json.loads(json.dumps(stream.committed.to_json())))
 
     rest = stream_of(values, at_once_again, position)
 
@@ -84,7 +84,7 @@ def test_a_bad_message_is_told_by_its_offset_and_what_comes_before_it_is_learnt(
     with pytest.raises(DataError, match=r"^memory://log: offset 2, column 19: found no JSON .*on_error='skip'$"):
         rows_of(stream)
 
-    assert stream.learnt_to.last == {"": 1}
+    assert stream.committed.last == {"": 1}
 
 
 def test_bad_messages_are_put_into_a_file(tmp_path):
@@ -163,7 +163,7 @@ def test_messages_without_values_do_not_decide_what_members_hold():
     class Late(MemoryLog):
         def read(self, position, follow):
             yield Batch("", [0, 1], [None, b" "])
-            yield Pause.CAUGHT_UP
+            yield Idle.AT_END
             yield Batch("", [2, 3], [b'{"label": 1, "code": 7}', b'{"label": 0, "code": "A"}'])
 
     with LogStream(Late([]), Decoder, "jsonl", Options(), Reading()) as stream:

@@ -11,7 +11,7 @@ from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources import addresses
 
-READERS = ("kafka", "kafka_client", "redis_streams", "jetstream", "jetstream_pull")  # which import a library
+READERS = ("kafka", "kafka_client", "redis_streams", "jetstream")  # which import a library
 LIBRARIES = {"kafka": "confluent_kafka", "redis": "redis", "nats": "nats"}  # by the extra that brings each
 LOGS = {kind.example: (LIBRARIES[kind.extra], f"ouzel[{kind.extra}]") for kind in addresses.LOGS}
 

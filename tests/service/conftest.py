@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from ouzel.service.app import application
-from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
-from ouzel.service.service import Service
-from ouzel.service.shadowing import Shadowing
+from ouzel.service.service import Service, Shadowing
 from ouzel.service.tokens import Tokens
 
 with warnings.catch_warnings():

@@ -18,8 +18,8 @@ import httpx
 import pyarrow
 
 from ouzel.cli.app import run
-from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from ouzel.service.server import Place, serve
 from ouzel.streams.formats.catalogue import find
 

@@ -8,9 +8,9 @@ import pytest
 
 import ouzel
 from ouzel.cli.app import run
-from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
 from ouzel.service.followed import Followed, Snapshots
+from ouzel.service.init import begin
 from ouzel.service.limits import ServiceLimits
 from tests.service.killing import Running
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ouzel.service.beginning import begin
 from ouzel.service.example_log import Log
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.server import Place
 from tests.service.killing import LINES, Running

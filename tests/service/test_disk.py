@@ -18,9 +18,9 @@ import pytest
 
 from ouzel.cli.app import run
 from ouzel.errors import OuzelError
-from ouzel.service.beginning import begin
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from tests.service.killing import Running
 
 pytestmark = [

@@ -6,9 +6,9 @@ import sqlite3
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.service.beginning import begin
 from ouzel.service.example_log import Entry, Log, LogFullError
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 
 
 def entries(count, start=1):

@@ -14,14 +14,14 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.service import feed as feeds
-from ouzel.service.beginning import begin
 from ouzel.service.example_log import Log
 from ouzel.service.feed import Plan, check_messages, plans_of
 from ouzel.service.feed_lines import FeedLines
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from ouzel.service.served import Served
 from ouzel.service.server import Place
-from ouzel.streams.logs.metadata import beside_of
+from ouzel.streams.logs.metadata import metadata_fields
 from ouzel.streams.logs.protocol import Batch, Position, gap
 from ouzel.streams.logs.reading import Reading
 from tests.logs.brokers import KINDS
@@ -52,7 +52,9 @@ def follow(start, monkeypatch):
 
     def followed(log, plan=PLAN, **options):
         monkeypatch.setattr(feeds, "open_log", lambda url, reading: log)
-        monkeypatch.setattr(Served, "start", lambda self: (self.fed_by([plan] * (self.name == "model")), begun(self)))
+        monkeypatch.setattr(
+            Served, "start", lambda self: (self.set_feeds([plan] * (self.name == "model")), begun(self))
+        )
         return start(**options)
 
     return followed
@@ -246,14 +248,16 @@ def test_what_comes_beside_messages_is_learnt_with_them_and_stands_in_the_log_of
     table = pyarrow.table({"label": [1, 0], "a": [2.5, 3.0]})
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    beside = [{"key": "ann"}, {}]
+    metadata = [{"key": "ann"}, {}]
     found = []
     for values in ([b'{"label": 1, "a": 2.5}\n{"label": 0, "a": 3.0}', None], [sink.getvalue(), b"oops"]):
-        (part,) = FeedLines(owner.reading, "clicks", None).parts(Batch("", [7, 8], values, beside=beside), Position())
+        (part,) = FeedLines(owner.reading, "clicks", None).parts(
+            Batch("", [7, 8], values, metadata=metadata), Position()
+        )
         found.append([json.loads(given.text) for given in part.lines[:2]])
         assert [given.text for given in part.lines[2:]] == [b"oops"] * (values[1] is not None)
 
-    assert beside_of(owner.reading.options) == (True, False)
+    assert metadata_fields(owner.reading.options) == (True, False)
     assert (
         found[0]
         == found[1]

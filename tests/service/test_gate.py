@@ -6,8 +6,7 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.service.limits import ServiceLimits, limits_of
-from ouzel.service.server import Place
-from ouzel.service.stderr_log import logger
+from ouzel.service.server import Place, logger
 from ouzel.service.tokens import Tokens, make_token
 
 LINES = {"Content-Type": "application/x-ndjson"}

@@ -7,9 +7,9 @@ import time
 import httpx
 import pytest
 
-from ouzel.service.beginning import begin
 from ouzel.service.example_log import Log
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from tests.service.killing import Running, kill_and_compare
 
 pytestmark = [

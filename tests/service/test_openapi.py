@@ -7,9 +7,9 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from ouzel.service.all_doors import DOORS
-from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
+from ouzel.service.routes_table import ENDPOINTS
 from tests.service.killing import Running
 
 WITHOUT_END = "/events$"
@@ -23,10 +23,10 @@ QUICK = settings(
 )
 
 
-def test_every_door_is_described(client):
+def test_every_endpoint_is_described(client):
     paths = client.get("/openapi.json").json()["paths"]
 
-    assert {(door.path, door.method.lower()) for door in DOORS} <= {
+    assert {(endpoint.path, endpoint.method.lower()) for endpoint in ENDPOINTS} <= {
         (path, method) for path, found in paths.items() for method in found
     }
     assert all(found["responses"] for methods in paths.values() for found in methods.values())

@@ -25,9 +25,9 @@ def content(block):
 
 
 @pytest.mark.parametrize("crosses", [(), ("b*c",)])
-@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("to_predict", [False, True])
 @pytest.mark.parametrize("odd", [0.0, 0.03, 0.5])
-def test_lines_read_together_are_what_they_are_alone(odd, asked, crosses):
+def test_lines_read_together_are_what_they_are_alone(odd, to_predict, crosses):
     rng = random.Random(odd)
     reading = Reading(Model("ogd"), {"label": "label", "ignore": ["_id"], "sample": 0, "crosses": crosses})
     texts = []
@@ -40,8 +40,8 @@ def test_lines_read_together_are_what_they_are_alone(odd, asked, crosses):
             texts.append(rng.choice([b"", b"[]", b"{", b'{"label": 1e999}', b'{"_id": ""}']))
     keys = [None] * len(texts)
 
-    together = reading.lines(texts, keys, asked)
-    alone = [reading.line(text, None, asked) for text in texts]
+    together = reading.lines(texts, keys, to_predict)
+    alone = [reading.line(text, None, to_predict) for text in texts]
 
     for one, other in zip(together, alone, strict=True):
         assert type(one) is type(other)
@@ -52,7 +52,7 @@ def test_lines_read_together_are_what_they_are_alone(odd, asked, crosses):
             assert one == other
     lines = [k for k, line in enumerate(together) if isinstance(line, Line)]
     for some in (lines, lines[::3], lines[5:]):
-        found = reading.block([together[k].example for k in some], asked)
-        expected = reading.block([alone[k].example for k in some], asked)
+        found = reading.block([together[k].example for k in some], to_predict)
+        expected = reading.block([alone[k].example for k in some], to_predict)
         assert content(found) == content(expected)
         np.testing.assert_array_equal(found.labels, expected.labels)

@@ -14,11 +14,10 @@ import pytest
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
 from ouzel.model.model import Model
-from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
+from ouzel.service.init import begin
 from ouzel.service.server import Place, follow
-from ouzel.service.shared_snapshots import SharedSnapshots
-from ouzel.service.workers import listening
+from ouzel.service.workers import SharedSnapshots, listening_socket
 from ouzel.streams.memory import blocks_from
 from tests.service.killing import Running, free_port
 
@@ -141,10 +140,10 @@ def test_readers_of_another_service_share_a_port_and_say_when_it_is_gone(tmp_pat
 
 def test_a_port_that_is_taken_is_one_line():
     with (
-        listening("127.0.0.1", 0) as held,
+        listening_socket("127.0.0.1", 0) as held,
         pytest.raises(OuzelError, match=r"127.0.0.1:\d+: cannot listen there \(.*\); try another port"),
     ):
-        listening("127.0.0.1", held.getsockname()[1])
+        listening_socket("127.0.0.1", held.getsockname()[1])
 
 
 def test_a_packed_snapshot_is_unpacked_once_for_all_processes_that_map_it(tmp_path):

@@ -10,7 +10,7 @@ from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import Options
-from ouzel.training.resumption import GoingOn
+from ouzel.training.resumed_stream import ResumedStream
 from ouzel.training.source_records import Ledger
 from tests.logs.memory_log import MemoryLog
 
@@ -37,7 +37,7 @@ def opened(request, tmp_path):
     make = {
         "file": lambda: ouzel.read(path, bits=20),
         "groups": lambda: Groups(ouzel.read(path, bits=20)),
-        "resumed": lambda: GoingOn(ouzel.read(path, bits=20), [str(path)], Ledger()),
+        "resumed": lambda: ResumedStream(ouzel.read(path, bits=20), [str(path)], Ledger()),
         "log": log,
         "array": lambda: ouzel.blocks_from(np.eye(4), labels),
         "table": table,
@@ -65,7 +65,7 @@ def test_every_stream_keeps_the_contract(opened):
     assert (stream.size, stream.position) == ((len(TEXT),) * 2 if kind in FROM_FILES else (None, 0))
     assert stream.seconds > 0.0
     assert (stream.leaves_out, stream.resumed, stream.incomplete) == (kind in ("resumed", "log"), False, False)
-    stream.tell_names_once()
+    stream.emit_names_once()
     stream.learnt(4)
     assert as_stream(stream) is stream
 

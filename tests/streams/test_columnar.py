@@ -12,7 +12,7 @@ from pyarrow.parquet import ParquetFile
 
 import ouzel
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.formats.parquet import ROOM, can_be_kept, tables_of_group
+from ouzel.streams.formats.parquet import WORD_BYTES, can_be_kept, tables_of_group
 from ouzel.streams.formats.parquet import tables as parquet_tables
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
@@ -137,7 +137,7 @@ def test_words_that_are_written_as_parts_of_others_take_no_more_memory(tmp_path)
         longest = max(part.nbytes for part in parquet_tables(source, Options()))
 
     assert path.stat().st_size < 1 << 18
-    assert longest < 1.1 * ROOM
+    assert longest < 1.1 * WORD_BYTES
 
 
 def test_dictionaries_of_batches_may_change_or_stay(tmp_path):

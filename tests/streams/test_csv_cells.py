@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 import ouzel
 from ouzel.streams.formats import csv
 from ouzel.streams.formats.catalogue import find
-from ouzel.streams.formats.csv import Cutter
+from ouzel.streams.formats.csv import CsvTokenizer
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import encoded
-from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.csv_text import RaggedRows
 from ouzel.streams.tables.tokenized_rows import NULLS, as_arrow
 from tests.streams.test_tables import examples, wrote
 
 PLAIN = ["", "a", "1", "-1.5", " b ", "ü", "NA", "1.#IND", "1.5", "nano", "x" * 16, "y" * 17, "n/a"]
 QUOTED = ["", "a", "a,b", "a\nb", 'a ""b""', "\r\n", "é" + "x" * 40, "null", "1.#QNAN"]
 CELLS = st.sampled_from([*PLAIN, *(f'"{cell}"' for cell in QUOTED)])
-ODD = st.sampled_from(['b"c', '"a"b', "a\rb", 'c""', "a,b", '"', "\0"])
+FALLBACK = st.sampled_from(['b"c', '"a"b', "a\rb", 'c""', "a,b", '"', "\0"])
 ENDS = st.sampled_from(["\n"] * 8 + ["\r\n"] * 3 + ["\n\n", "\r\n\r\n"])
 ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS, ENDS), max_size=30)
 
@@ -43,12 +43,12 @@ def by_arrow(text: str, names: list[str]) -> pyarrow.Table:
 def by_ouzel(path: Path, text: str, names: list[str]) -> pyarrow.Table:
     path.write_bytes((",".join(names) + "\n" + text).encode())
     with closing(Source(str(path))) as source:
-        batches = csv.delimited_batches(source, Options(on_error="skip"), find("csv"), lambda rows: None, Uneven())
+        batches = csv.delimited_batches(source, Options(on_error="skip"), find("csv"), lambda rows: None, RaggedRows())
         return pyarrow.Table.from_batches(map(as_arrow, batches)).combine_chunks()
 
 
 @settings(deadline=None, max_examples=200)
-@given(rows=ROWS, odd=st.none() | ODD, piece=st.sampled_from([20, 60, 1 << 20]), ended=st.booleans())
+@given(rows=ROWS, odd=st.none() | FALLBACK, piece=st.sampled_from([20, 60, 1 << 20]), ended=st.booleans())
 @example(rows=[("1", "a", "b", "\n")], odd='"', piece=20, ended=False)
 def test_cells_are_those_of_pyarrow(tmp_path_factory, rows, odd, piece, ended):
     text = "".join(f"{a},{b},{c}{end}" for a, b, c, end in [("1", "2", "3", "\n"), *rows])
@@ -68,7 +68,7 @@ def test_words_for_nothing_are_null_quoted_or_not():
     words = [word.decode() for word in NULLS] + ["", "nul", "1.#INDx", "-", "1"]
     text = "".join(f'{word},"{word}"\n' for word in words)
 
-    rows, end = Cutter(["a", "b"], ",").cut(text.encode())
+    rows, end = CsvTokenizer(["a", "b"], ",").tokenize(text.encode())
     batch = rows.to_arrow()
 
     assert end == len(text)
@@ -83,33 +83,33 @@ def test_words_for_nothing_are_null_quoted_or_not():
 def test_few_short_cells_are_numbered_as_pyarrow_numbers_them(cells, quote):
     rows = "".join(f"{quote}{cell}{quote},x\n" for cell in cells * 3)
 
-    cut, _ = Cutter(["label", "x"], ",").cut(rows.encode())
+    tokenize, _ = CsvTokenizer(["label", "x"], ",").tokenize(rows.encode())
 
-    codes, known = cut.encoded("label")
-    expected, cells_expected = encoded(cut.column("label"))
+    codes, known = tokenize.encoded("label")
+    expected, cells_expected = encoded(tokenize.column("label"))
     assert (codes.tolist(), known) == (expected.tolist(), cells_expected)
 
 
 @pytest.mark.parametrize("cells", [["nine byte"], [str(k) for k in range(65)]])
 def test_others_are_left(cells):
-    cut, _ = Cutter(["label"], ",").cut("".join(f"{cell}\n" for cell in cells).encode())
+    tokenize, _ = CsvTokenizer(["label"], ",").tokenize("".join(f"{cell}\n" for cell in cells).encode())
 
-    assert cut.encoded("label") is None
+    assert tokenize.encoded("label") is None
 
 
 @pytest.mark.parametrize("text", ["1,2,3\n", "1\n", 'a"b",c\n', '"a"b,c\n', "a\rb,c\n", "a,b\rc\n", '"a"b"c",d\n'])
 def test_what_is_not_written_plainly_is_left(text):
-    assert Cutter(["a", "b"], ",").cut(text.encode()) is None
+    assert CsvTokenizer(["a", "b"], ",").tokenize(text.encode()) is None
 
 
 def test_rows_behind_a_quotation_that_does_not_end_are_left():
     text = b'1,"a\nb"\n2,"c\n'
 
-    batch, end = Cutter(["a", "b"], ",").cut(text)
+    batch, end = CsvTokenizer(["a", "b"], ",").tokenize(text)
 
     assert (batch.num_rows, text[end:]) == (1, b'2,"c\n')
-    assert Cutter(["a", "b"], ",").cut(text.replace(b'"c', b'5" pipe')) is None
-    assert Cutter(["a", "b"], ",").cut(text + b"d" * 10 + b"\n") is None
+    assert CsvTokenizer(["a", "b"], ",").tokenize(text.replace(b'"c', b'5" pipe')) is None
+    assert CsvTokenizer(["a", "b"], ",").tokenize(text + b"d" * 10 + b"\n") is None
 
 
 @pytest.mark.parametrize("text", [b"1\n0\n1\xe2", b"1\n0\xff\n1\xe2\x82", b"1\n0\n1\xe2\n"])
@@ -117,7 +117,7 @@ def test_a_letter_that_is_cut_short_is_part_of_its_row(tmp_path, monkeypatch, te
     path = wrote(tmp_path, "t.csv", b"y\n" + text)
     found, error, _ = examples(path)
     skipping = examples(path, on_error="skip")
-    monkeypatch.setattr(csv, "can_cut", lambda delimiter: False)
+    monkeypatch.setattr(csv, "can_tokenize", lambda delimiter: False)
 
     assert (found, str(error)) == (examples(path)[0], str(examples(path)[1]))
     assert "bytes that are not UTF-8" in str(error)

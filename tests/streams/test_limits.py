@@ -17,7 +17,7 @@ import zstandard
 import ouzel
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.limits import Limits
-from ouzel.streams.sources.compression import MOST, Unpacking, find_unpacker
+from ouzel.streams.sources.compression import UNPACK_AT_ONCE, Unpacking, find_unpacker
 
 WORD = "a" * 3000
 
@@ -275,7 +275,7 @@ def test_an_archive_is_unpacked_a_piece_at_a_time(kind):
 
     unpacking.readinto(buffer)
 
-    assert len(unpacking.unpacked) <= 40 * MOST
+    assert len(unpacking.unpacked) <= 40 * UNPACK_AT_ONCE
 
 
 @pytest.mark.parametrize("kind", PACK)

@@ -8,6 +8,7 @@ import scipy.sparse as sparse
 
 import ouzel
 from ouzel.errors import DataError, OuzelError
+from ouzel.sketches.hashing import feature_id
 from ouzel.streams.memory import blocks_from, to_block
 from ouzel.streams.read import read
 
@@ -234,3 +235,10 @@ def test_an_option_without_use_is_refused(data, options, says):
         list(blocks_from(data, **options))
 
     assert says in str(error.value)
+
+
+def test_words_of_two_columns_of_text_stay_apart_in_examples_that_lack_one_of_them():
+    (block,) = blocks_from([({"a": "x", "b": "x"}, 1), ({"a": "x"}, 0), ({"b": "x"}, 1)], text=["a", "b"])
+    first, second = feature_id("a=x"), feature_id("b=x")
+
+    assert block.indices.tolist() == [*sorted((first, second)), first, second]

@@ -10,10 +10,16 @@ from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import feature_id, finish_hash, murmur3_32
 from ouzel.streams.formats.vw import parse_vw
 from ouzel.streams.formats.vw_features import find_ends
-from ouzel.streams.kernels.batch_hash import hash_names, put_name, room_to_hash
-from ouzel.streams.kernels.delimiters import SPARE, lines_of
-from ouzel.streams.kernels.row_order import RANKED, rank_row, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import absorb, absorb_bytes, prefix_of
+from ouzel.streams.kernels.batch_hash import (
+    allocate_names,
+    hash_names,
+    hash_prefix,
+    hash_update,
+    hash_update_bytes,
+    put_name,
+)
+from ouzel.streams.kernels.delimiters import SPARE, count_lines
+from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, rank_row, sort_row
 from ouzel.streams.options import Options
 
 WORDS = st.one_of(
@@ -125,23 +131,22 @@ def test_names_hashed_together_have_the_hashes_of_each(sizes, seed, text):
     data = np.frombuffer(text, np.uint8)
     spans = np.array([(0, first, first, first + size) for first, size in sizes], np.uint64).reshape(-1, 4)
 
-    found = together(np.uint32(seed), data, spans)
+    found = together(np.uint32(seed), data, spans, allocate_names(len(spans)))
 
     separated = [text[:first] + b"^" * bool(first) + text[first : first + size] for first, size in sizes]
     assert found.tolist() == [murmur3_32(np.frombuffer(name, np.uint8), 0, len(name), seed) for name in separated]
 
 
 @kernel
-def together(seed, data, spans):
+def together(seed, data, spans, pending):
     """The hashes of names and their prefixes at spans (n, 4)."""
-    unhashed = room_to_hash(len(spans))
     for k in range(len(spans)):
         first, size = spans[k, 1], spans[k, 3] - spans[k, 2]
-        prefix, held, bits = prefix_of(seed, data, spans[k, 0], first)
+        prefix, held, bits = hash_prefix(seed, data, spans[k, 0], first)
         length = size + first + np.uint64(first > 0)
-        put_name(unhashed, k, prefix, held, bits, data, spans[k, 2], size, length)
-    hash_names(unhashed, len(spans))
-    return unhashed.hashes[: len(spans)]
+        put_name(pending, k, prefix, held, bits, data, spans[k, 2], size, length)
+    hash_names(pending, len(spans))
+    return pending.hashes[: len(spans)]
 
 
 @given(SIZES, SIZES, st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
@@ -160,9 +165,9 @@ def test_a_name_in_two_parts_has_the_hash_of_both_as_one(first, second, seed, ra
 @kernel
 def in_two_parts(seed, data, first, begin, size):
     """The hash of a prefix and a name, many bytes at a time and byte by byte."""
-    prefix, held, bits = prefix_of(seed, data, 0, first)
-    word, tail, _ = absorb(prefix, held, bits, data, np.uint64(begin), size)
-    other_word, other_tail, _ = absorb_bytes(prefix, held, bits, data, begin, begin + size)
+    prefix, held, bits = hash_prefix(seed, data, 0, first)
+    word, tail, _ = hash_update(prefix, held, bits, data, np.uint64(begin), size)
+    other_word, other_tail, _ = hash_update_bytes(prefix, held, bits, data, begin, begin + size)
     length = np.uint64(begin) + size
     return finish_hash(word, tail, length), finish_hash(other_word, other_tail, length)
 
@@ -184,7 +189,7 @@ def test_counting_sorts_a_row_as_comparing_does(numbers, repeat):
 
 @kernel
 def ranked(ids, values):
-    return rank_row(ids, values, 0, len(ids), ranking_room())
+    return rank_row(ids, values, 0, len(ids), allocate_ranking())
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 200])
@@ -217,4 +222,4 @@ def test_a_kernel_finds_in_many_bytes_what_the_plain_body_says():
 def test_lines_are_counted(text, start, stop):
     start, stop = sorted((min(start, len(text)), min(stop, len(text))))
 
-    assert lines_of(np.frombuffer(text + b"\n" * 64, np.uint8), start, stop)[0] == text[start:stop].count(b"\n")
+    assert count_lines(np.frombuffer(text + b"\n" * 64, np.uint8), start, stop)[0] == text[start:stop].count(b"\n")

@@ -10,7 +10,7 @@ import pytest
 import ouzel
 from ouzel.cli.app import run
 from ouzel.model.model import Model
-from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, meet
+from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, reconcile
 from ouzel.streams.stored_space import described, space_of
 
 LATE = 1200  # rows before one with a word: more than are looked at
@@ -147,9 +147,9 @@ def test_a_training_that_was_cut_off_takes_what_it_would_have_taken_unbroken(tmp
 def test_models_of_numbers_and_of_words_know_together_that_a_column_may_hold_both():
     numbers, words = (FeatureSpace(named=True, kinds={"x": kind}) for kind in (NUMBER, CATEGORY))
 
-    assert meet(numbers, words, learning=True).also == {"x": CATEGORY}
-    assert meet(words, numbers, learning=True).also == {"x": NUMBER}
-    assert meet(numbers, numbers._replace(also={"x": CATEGORY}), learning=True).also == {"x": CATEGORY}
+    assert reconcile(numbers, words, learning=True).also == {"x": CATEGORY}
+    assert reconcile(words, numbers, learning=True).also == {"x": NUMBER}
+    assert reconcile(numbers, numbers._replace(also={"x": CATEGORY}), learning=True).also == {"x": CATEGORY}
 
 
 def test_what_a_column_held_besides_is_in_the_file_and_older_files_may_have_had_numbers_among_categories():

@@ -59,7 +59,7 @@ def test_a_model_that_keeps_names_gets_the_same_of_a_stream_that_tells_them_once
 @pytest.mark.parametrize("options", [{}, {"categorical": ("city",)}])
 def test_a_stream_that_tells_names_once_tells_few_again(files, options):
     stream, once = read(files["vw"], **options), read(files["vw"], **options)
-    once.tell_names_once()
+    once.emit_names_once()
 
     assert names_told(once) < names_told(stream) / 2
 

@@ -12,7 +12,7 @@ from ouzel.analytics.items import lines_of
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.formats import csv
-from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, checked_text, is_utf8, odd_lines
+from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, checked_text, is_utf8, lines_not_utf8
 from ouzel.streams.options import Options
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
@@ -152,7 +152,7 @@ def test_what_is_before_the_first_odd_line_is_kept_as_it_lies():
     assert (found.stop, found.lines) == (5, 2)
     assert found.problem is not None
     assert (found.problem.line, found.problem.column) == (2, 2)
-    assert [first for _, first, _ in odd_lines(data, 0, len(data))] == [5]
+    assert [first for _, first, _ in lines_not_utf8(data, 0, len(data))] == [5]
 
 
 def test_labels_of_bytes_are_told_apart_or_refused(tmp_path):

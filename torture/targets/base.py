@@ -171,9 +171,9 @@ class reading_threads:  # noqa: N801 used as a function
             []
             if wanted
             else [
-                mock.patch("ouzel.streams.files.mapped_ahead", lambda function, items, endless: map(function, items)),
-                mock.patch("ouzel.streams.files.file_ahead", lambda source, items, most=1: items),
-                mock.patch("ouzel.streams.formats.batches.file_ahead", lambda source, items, most: items),
+                mock.patch("ouzel.streams.files.prefetch_map", lambda function, items, endless: map(function, items)),
+                mock.patch("ouzel.streams.files.prefetch_file", lambda source, items, most=1: items),
+                mock.patch("ouzel.streams.formats.batches.prefetch_file", lambda source, items, most: items),
             ]
         )
 

@@ -19,7 +19,7 @@ from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
 from ouzel.streams.sources.chunks import chunks_of
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
 from ouzel.streams.tables.cells import words_of
@@ -122,7 +122,7 @@ def items_of(source: Source, format: Format | None, columns: Sequence[str], opti
 
     A column may be several joined by +. With more than one column a row has an item of each, named `column=cell`.
     """
-    with reading(source, LINES if format is None else format.name):
+    with error_context(source, LINES if format is None else format.name):
         if format is None:
             yield from _lines(source, options)
         elif format.is_table:
@@ -178,7 +178,7 @@ def count_rows(source: Source, format: Format | None, limits: Limits = USUAL) ->
     if source.path is None or source.size is None:
         return None
     another = Source(source.path)
-    with reading(another, LINES if format is None else format.name):
+    with error_context(another, LINES if format is None else format.name):
         if format is not None and format.is_columnar:
             return int(format.module.rows_stored(another, limits))
         file = another.open()

@@ -22,7 +22,7 @@ from ouzel.streams.formats.detection import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import RangeSource, RowGroupSource
-from ouzel.streams.sources.source import Source, place_of
+from ouzel.streams.sources.source import Source, resolve_path
 
 LARGEST, SMALLEST = 64 << 20, 1 << 14  # bytes of a piece of text
 SCANNED = 1 << 22  # bytes at a time
@@ -95,20 +95,20 @@ def _wanted(size: int, total: int, lanes: int) -> int:
 def _row_groups(path: str, format: Format, total: int, lanes: int) -> list[Piece]:
     from pyarrow.parquet import ParquetFile
 
-    with place_of(path).open("rb") as stored, ParquetFile(stored) as file:
+    with resolve_path(path).open("rb") as stored, ParquetFile(stored) as file:
         groups = file.num_row_groups
-    count = min(groups, _wanted(place_of(path).stat().st_size, total, lanes))
+    count = min(groups, _wanted(resolve_path(path).stat().st_size, total, lanes))
     cuts = [round(k * groups / count) for k in range(count + 1)] if count else []
     return [Piece(path, format.name, 0, a, b) for a, b in itertools.pairwise(cuts)] or [Piece(path, format.name)]
 
 
 def _lines(path: str, format: Format, options: Options, total: int, lanes: int) -> list[Piece]:
     """Cut text into pieces of whole lines; every piece of CSV begins with the header."""
-    size = place_of(path).stat().st_size
+    size = resolve_path(path).stat().st_size
     count = _wanted(size, total, lanes)
     records = format.split is Split.RECORDS
     above = lines_above(options) if records else 0
-    with place_of(path).open("rb") as file:
+    with resolve_path(path).open("rb") as file:
         for _ in range(above):
             file.readline()
         head = file.tell()
@@ -128,7 +128,7 @@ def _line_end(file: BinaryIO, aim: int) -> int:
 
 
 def _chunks(path: str) -> Iterator[np.ndarray]:
-    with place_of(path).open("rb") as file:
+    with resolve_path(path).open("rb") as file:
         while data := file.read(SCANNED):
             yield np.frombuffer(data, np.uint8)
 

@@ -1,4 +1,4 @@
-"""What every estimator shares: parameters to a `Model`, arrays to blocks, saving.
+"""Base of all estimators: it makes a `Model` of parameters and blocks of arrays, and saves models.
 
 An estimator holds no arithmetic. Its constructor stores parameters; `partial_fit` checks its input and hands blocks to
 the model, `learn_one` (in `river.py`) hands over single examples unchecked.
@@ -158,7 +158,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         )
 
     def _model_options(self) -> dict[str, Any]:
-        """What else the model takes."""
+        """Return the further keyword arguments of the model."""
         return {"intercept": self.fit_intercept, "standardize": self.standardize}
 
     def _is_probabilistic(self) -> bool:
@@ -171,7 +171,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
             return False  # `fit` says what is wrong
 
     def _train(self, model: Model, blocks: list[Block], passes: int) -> Self:
-        """Have the model learn blocks so many times."""
+        """Let the model learn blocks, `passes` times."""
         if not any(block.rows for block in blocks):
             raise OuzelError("nothing to learn: every example has weight 0")
         for _ in range(checked(Estimator, {"passes": passes})["passes"]):
@@ -185,7 +185,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         """Weights (columns, 1 + features) in the order and with the signs of margins as shown."""
         check_is_fitted(self, "model_")
         table, space = shown_weights(self.model_.classes, self.model_.weights()), self.model_.space
-        if space.closed and space.width is None and set(space.kinds.values()) == {NUMBER}:
+        if space.fixed_columns and space.width is None and set(space.kinds.values()) == {NUMBER}:
             ids = [space.id_of(name, self.model_.seed, self.model_.bits) for name in space.kinds]
             slots = [0, *(feature + 1 for feature in ids if feature is not None)]
             table = np.pad(table, ((0, 0), (0, max(0, max(slots) + 1 - table.shape[1]))))

@@ -71,7 +71,7 @@ class AWMSketchClassifier(_Budgeted):
 
     @classmethod
     def choice(cls, learner: str) -> dict[str, Any] | None:
-        """The parameters that pick a learner of the catalogue, beside its settings; None if none do."""
+        """Return the parameters, other than settings, that choose a learner of the catalogue; None if none do."""
         return {} if learner in ("awm", "awm-nce") else None
 
     def _learner_name(self) -> str:

@@ -14,7 +14,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
 from ouzel.model.changing import beginning
-from ouzel.streams.sources.error_context import one_line
+from ouzel.streams.sources.error_context import wrap_errors
 
 
 def _gives_probabilities(self: Classifier) -> bool:
@@ -82,7 +82,7 @@ class Classifier(ClassifierMixin, Estimator):
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
-        with one_line("labels"):  # words and numbers together have no order
+        with wrap_errors("labels"):  # words and numbers together have no order
             check_classification_targets(y)
             values, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         labels = values.tolist()

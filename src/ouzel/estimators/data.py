@@ -22,8 +22,8 @@ from sklearn.utils.validation import (
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
-from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet
-from ouzel.streams.feature_specs import Derived
+from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
+from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.memory import check_sparse, to_block
@@ -31,12 +31,12 @@ from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number, types
 
 TYPES = [np.float32, np.float64]
-OF_FRAMES = (*OF_COLUMNS, "dates", *Derived._fields, "missing")
+OF_FRAMES = (*OF_COLUMNS, "dates", *DerivedFeatures._fields, "missing")
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
 
 class FromData:
-    """What an estimator takes: arrays, sparse matrices and data frames."""
+    """Input of estimators: arrays, sparse matrices and data frames."""
 
     model_: Model
 
@@ -46,7 +46,7 @@ class FromData:
         space = self._known_space()
         if space.width is not None:
             return space.width
-        if space.closed:
+        if space.fixed_columns:
             return len(space.kinds)
         if space.highest is None or space.named:
             raise AttributeError("features are known by name, and have no number")
@@ -56,18 +56,18 @@ class FromData:
     def feature_names_in_(self) -> np.ndarray:
         """Names of the columns of data frames."""
         space = self._known_space()
-        if not space.closed:
+        if not space.fixed_columns:
             raise AttributeError("features did not come as columns with names")
         return np.array([*space.kinds], object)
 
     def _known_space(self) -> FeatureSpace:
-        """What the features are known by; AttributeError, as scikit-learn expects, before anything was learnt."""
+        """Return the feature space of the model; raise AttributeError, as scikit-learn expects, if it is not fitted."""
         if not hasattr(self, "model_"):
             raise AttributeError("nothing was learnt yet")
         return self.model_.space
 
     def columns_said(self) -> dict[str, Any]:
-        """What the parameters say of columns, by parameter: names and patterns, and what is missing."""
+        """Return the parameters about columns that are given: names, patterns, and the treatment of missing values."""
         given = {name: getattr(self, name) for name in OF_FRAMES}
         options = make_options({name: value for name, value in given.items() if value is not None})
         return {name: said for name in OF_FRAMES if (said := getattr(options, name)) != getattr(Options, name)}
@@ -79,7 +79,7 @@ class FromData:
             raise OuzelError("columns of an array have no names; give a data frame, or leave out", **said)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """X and y checked, against the features met before if there are any; a data frame becomes a table of Arrow."""
+        """Check X and y, against known features if there are any; return them, a data frame as a table of Arrow."""
         if goes_by_name(X):
             table = as_table(X)
             _check_rows(table)
@@ -101,7 +101,7 @@ class FromData:
         if space.known and space.width is None:
             shape = getattr(X, "shape", None) or np.shape(X)
             if len(shape) == 2:
-                meet(space, FeatureSpace(width=shape[1]))
+                reconcile(space, FeatureSpace(width=shape[1]))
 
     def _blocks(
         self, model: Model, X: Any, sample_weight: Any, labels: np.ndarray, label_names: list[Any] | None
@@ -139,7 +139,7 @@ class FromData:
         return np.concatenate([self.model_.margins(block) for block in blocks])
 
     def _reading(self, model: Model, space: FeatureSpace, unlabelled: bool = False) -> Options:
-        """How a data frame is read for a model whose features are known by a space."""
+        """Return the options that read a data frame for a model with a feature space."""
         given: dict[str, Any] = self.columns_said()
         return Options(bits=model.bits, seed=model.seed, space=space, limits=UNLIMITED, unlabelled=unlabelled, **given)
 
@@ -155,7 +155,7 @@ def goes_by_name(X: Any) -> bool:
 
 
 def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
-    """How the features of a model's first data frame are to be known: by name, unless the learner keeps a matrix.
+    """Return the feature space for the first data frame of a model: by name, unless the learner stores a matrix.
 
     A number for every pair of ids is too much for hashed names; columns of numbers have their places then.
     """

@@ -97,7 +97,7 @@ class Online(Estimator):
         return dict(self._given)
 
     def _give(self, learner: Any, settings: dict[str, Any]) -> None:
-        """Take settings of a learner beside those given before, of which it keeps what it has."""
+        """Add settings of a learner to those given before; keep only those that the learner has."""
         entry = LEARNERS.get(learner) if isinstance(learner, str) else None  # another is refused when a model is made
         known = None if entry is None else names_of(entry)
         if entry is not None:

@@ -12,7 +12,7 @@ from ouzel.estimators.regressor import Regressor
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _ByInvariance(Named):
-    """Which learner the parameter `invariant` means."""
+    """Choice of the learner by the parameter `invariant`."""
 
     learner = "ons"
     choices = ("invariant",)

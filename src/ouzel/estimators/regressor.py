@@ -33,7 +33,7 @@ class Regressor(RegressorMixin, Estimator):
             return self._learn(X, y, sample_weight, passes=1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the margins estimate (n,): themselves, or a rate under the Poisson loss."""
+        """Predict numbers (n,): the margins, or rates under the Poisson loss."""
         margins = self._margins(X)
         return estimates(self.model_.loss, margins)
 

@@ -133,7 +133,7 @@ class RiverProtocol:
         return pandas.DataFrame(np.concatenate(shares), columns=answers[0].classes, index=index)
 
     def _answers_many(self, X: Any) -> list[Answers] | None:
-        """What the model says of a data frame; None from a classifier that has seen no class."""
+        """Return answers to a data frame; None from a classifier that has seen no class."""
         model = self.begin()
         if not (model.task.numbers or model.task.groups or len(model.classes)):
             return None

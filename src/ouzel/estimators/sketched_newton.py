@@ -16,7 +16,7 @@ LEARNERS: Learners = {("oja",): "son-oja", ("fd",): "son-fd", ("rp",): "son-rp"}
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _Sketched(Named):
-    """What a person can ask of the sketch; with three classes or more, of the first class's."""
+    """Attributes of the sketch; with three or more classes, of the sketch of the first class."""
 
     learner = "son-oja"
     choices = ("sketch",)

@@ -1,4 +1,4 @@
-"""From dictionaries of features to the slots and values that a model takes, one example at a time."""
+"""Slots and values of single examples, which are dictionaries of features."""
 
 from __future__ import annotations
 
@@ -14,43 +14,44 @@ from ouzel.errors import DataError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.dates import PARTS
-from ouzel.streams.dictionaries import kinds_said, other_kinds, plain_features, plain_members
-from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
-from ouzel.streams.feature_specs import Derived
+from ouzel.streams.dictionaries import ObjectReader, declared_kinds, other_kinds
+from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, numeric_id, reconcile
+from ouzel.streams.feature_specs import DerivedFeatures
+from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.row_order import ONES, tidy_row
 from ouzel.streams.options import Options
-from ouzel.streams.provenance import factors_of
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
 LEFT_OUT = "left out"
 TRUTHS = frozenset((bool, np.bool_))
 NUMBERS, NO_NUMBERS = (float, int, np.integer, np.floating), (bool, np.timedelta64)
-NOT_BY_VALUE = -1  # the slot of what is not a number of a feature of its own: a category, or a column not known
+NOT_BY_VALUE = -1  # the slot of a value that is no number of a feature: of a category, or of an unknown column
 
 
 class Slots(dict[Any, int]):
-    """Slot of each feature met in single examples, found once; -1 of one that a model of an array's columns has not."""
+    """The slots of features of single examples, each looked up once; -1 if a model of an array's columns has none."""
 
     def __init__(self, model: Model, options: Options) -> None:
         super().__init__()
         self.model = model
-        self.options = options  # what is said of features
-        self.plain = False  # whether all are names and numbers
-        self.given: Mapping[Any, Any] = {}  # the example whose slots are found
+        self.options = options  # of features
+        self.plain = False  # whether all features are names and numbers
+        self.given: Mapping[Any, Any] = {}  # the example whose slots are looked up
         self.largest = 0  # feature id
         self.learning = False
         self._deriver: Deriver | None = None
+        self._reader: ObjectReader | None = None
         self.constant: tuple[int, ...] = (0,) if model.intercept else ()
         self.constant_value: tuple[float, ...] = (1.0,) if model.intercept else ()
 
     def __reduce__(self) -> Any:
-        return Slots, (self.model, self.options)  # names are found again
+        return Slots, (self.model, self.options)  # names are looked up again
 
     def row(self, x: Mapping[Any, Any], plain: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Slots (uint32, ascending as in blocks) and values (float32) of one example, the constant feature included.
 
-        What is not `plain`, numbers of features that are known by name, is made so.
+        An example that is not `plain`, which has other values than numbers of named features, is made so.
         """
         self.plain = plain
         if not isinstance(x, dict):
@@ -79,19 +80,19 @@ class Slots(dict[Any, int]):
         return slots[:end], values[:end]
 
     @property
-    def derived(self) -> Derived:
-        """What is to be made of the features of examples."""
+    def derived(self) -> DerivedFeatures:
+        """The derived features of examples."""
         return self.model.space.derived if self.model.space.known else self.options.derived
 
     def _row_with_derived(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of an example, with what is made of its features."""
+        """Slots and values of an example with its derived features."""
         model = self.model
-        made, members = plain_members(x, model.space, self.options)
-        slots, values = self.row(made, plain=True)
+        sources: list[SourceField] = []
+        slots, values = self.row(self._read(x, sources), plain=True)
         edges = model.space.edges
         if self._deriver is None or (edges and self._deriver.edges != edges):
-            asked = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
-            self._deriver = Deriver(replace(self.options, space=NOTHING_KNOWN._replace(edges=edges), **asked))
+            options = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
+            self._deriver = Deriver(replace(self.options, space=NOTHING_KNOWN._replace(edges=edges), **options))
         own = len(self.constant)
         block = Block(
             np.array([0, len(slots) - own], np.uint64),
@@ -99,11 +100,11 @@ class Slots(dict[Any, int]):
             values[own:],
             np.full(1, np.nan),
             np.ones(1, np.float32),
-            space=FeatureSpace(named=True, loose=True),
-            factors=factors_of([members], self._deriver.options),
+            space=FeatureSpace(named=True, open_vocabulary=True),
+            factors=inputs_of_rows([sources], self._deriver.options),
         )
         if self.learning:
-            self._deriver.look(block)
+            self._deriver.observe(block)
         (block,) = self._deriver.parts(block, whole=True)
         if self.learning and not edges:
             model.space = model.space._replace(edges=self._deriver.edges)
@@ -124,49 +125,49 @@ class Slots(dict[Any, int]):
         if feature is None and space.kinds:
             return NOT_BY_VALUE
         given = self._given(name, feature)._replace(derived=self.derived)
-        known = meet(space, given, self.learning)
+        known = reconcile(space, given, self.learning)
         if self.learning:
             model.space = known
         assert feature is not None
-        if isinstance(name, str) and not isinstance(own_id(name), int):
+        if isinstance(name, str) and not isinstance(numeric_id(name), int):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
-        met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
-        if met and kind in (None, NUMBER) and not by_value:
+        known_feature = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
+        if known_feature and kind in (None, NUMBER) and not by_value:
             self[name] = feature + 1
         return feature + 1
 
     def _kind(self, name: Any) -> str | None:
-        """What a feature of the name holds, as the model knows, or else as is said; none if it is to be left out."""
-        if not self.options.choosy or not isinstance(name, str):
+        """The kind of the column of this name, by the model or else the options; LEFT_OUT if it is left out."""
+        if not self.options.has_column_options or not isinstance(name, str):
             return self.model.space.kinds.get(name)
         if not self.plain and not self.options.wants(name):
             return LEFT_OUT
         return self.model.space.kinds.get(name) or self.options.kind_of(name)
 
     def _given(self, name: Any, feature: int | None) -> FeatureSpace:
-        """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
+        """The space of one feature; the name of a known column, or a word in it, adds nothing to the model's."""
         space = self.model.space
-        if feature is not None and (space.width is not None or isinstance(own_id(name), int)):
+        if feature is not None and (space.width is not None or isinstance(numeric_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
-            return FeatureSpace(named, 0, feature, loose=True, indicator=self.options.indicator)
+            return FeatureSpace(named, 0, feature, open_vocabulary=True, indicator=self.options.indicator)
         column = name if name in space.kinds else str(name).partition("=")[0]
         date, _, part = column.rpartition(".")
         if part in PARTS and space.kinds.get(date) == DATE:
             column = date
-        loose = not space.closed or column not in space.kinds
-        return FeatureSpace(named=True, loose=loose, indicator=self.options.indicator)
+        open_vocabulary = not space.fixed_columns or column not in space.kinds
+        return FeatureSpace(named=True, open_vocabulary=open_vocabulary, indicator=self.options.indicator)
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
-        """Features by name and number of what also has words, missing values or columns that are not known."""
+        """Features by name and number of an example with words, missing values or unknown columns."""
         space = self.model.space
-        if self.learning and self.options.choosy and not space.closed and space.width is None:
-            said = {name: kind for name, kind in kinds_said(x, self.options).items() if name not in space.kinds}
-            if said:
-                kinds, also = {**said, **space.kinds}, {**space.also, **other_kinds([x], said)}
+        if self.learning and self.options.has_column_options and not space.fixed_columns and space.width is None:
+            declared = {name: kind for name, kind in declared_kinds(x, self.options).items() if name not in space.kinds}
+            if declared:
+                kinds, also = {**declared, **space.kinds}, {**space.also, **other_kinds([x], declared)}
                 also = dict(sorted(also.items()))
-                self.model.space = space = space._replace(named=True, kinds=kinds, also=also, loose=True)
-        found = plain_features(x, space, self.options)
+                self.model.space = space = space._replace(named=True, kinds=kinds, also=also, open_vocabulary=True)
+        found = self._read(x)
         if space.width is None:
             return found
         return {
@@ -175,14 +176,20 @@ class Slots(dict[Any, int]):
             if not isinstance(name, str) or space.id_of(name, self.model.seed, self.model.bits) is not None
         }
 
+    def _read(self, x: Mapping[Any, Any], sources: list[SourceField] | None = None) -> dict[Any, float]:
+        """Features by name and number, and the `sources` of each."""
+        if self._reader is None or not self._reader.fits(self.model.space):
+            self._reader = ObjectReader(self.options, self.model.space)
+        return self._reader.read(x, sources)
+
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number of Python or NumPy, whose type says so."""
+    """Whether a value is a number by its type, in Python or NumPy."""
     return isinstance(value, NUMBERS) and not isinstance(value, NO_NUMBERS)
 
 
 def as_dictionary(x: Any) -> dict[Any, Any]:
-    """What is like a dictionary as one: a row of a pandas frame, say."""
+    """An object with keys, such as a row of a pandas frame, as a dictionary."""
     if not hasattr(x, "keys"):
         raise DataError(f"an example is a dictionary of features; got {x!r}")
     return dict(x)
@@ -190,5 +197,5 @@ def as_dictionary(x: Any) -> dict[Any, Any]:
 
 @lru_cache(1 << 12)
 def pack_for(count: int) -> Callable[..., None]:
-    """What writes so many slots (uint32), and then as many values (float32), to a buffer."""
+    """A function that writes a number of slots (uint32), and then as many values (float32), to a buffer."""
     return struct.Struct(f"{count}I{count}f").pack_into

@@ -1,4 +1,4 @@
-"""What knowing no features would have scored: the most frequent class so far, or the constant that the loss wants.
+"""Baseline without features: the most frequent class so far, or the best constant under the loss.
 
 Of numbers that is their mean so far, scored by the squared error or the Poisson deviance, or a quantile so far, scored
 by the absolute error or the pinball loss. Like a model's own predictions constants are predicted before an example is
@@ -108,7 +108,7 @@ class Baseline:
 
     @property
     def about(self) -> str:
-        """What is scored: by the error rate, or by the figure of numbers that is named."""
+        """Kind of score: the error rate, or the named figure of numbers."""
         if not self.task.numbers:
             return "always predicting the class most frequent so far"
         if self.counts_numbers:

@@ -1,4 +1,4 @@
-"""What the seconds of a run went to: reading, learning, and compiling kernels, which a machine does once."""
+"""Clock of a run: seconds spent on reading, learning, and compiling kernels (once on each machine)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ MOST_COUNTS = 12  # of one whose counts are written
 
 
 def draw_tests(found: Mapping[str, TestReport], path: str) -> None:
-    """The confusion matrix of the first model, and the calibration of all that tell probabilities, beside it."""
+    """Draw the confusion matrix of the first model, and the calibration of all models with probabilities."""
     name, first = next(iter(found.items()))
     confused = first.confusion is not None and 2 <= len(first.confusion) <= MOST_CLASSES
     promising = {name: report.calibration for name, report in found.items() if report.calibration}

@@ -1,4 +1,4 @@
-"""How the error went as examples came: points at powers of two, and at regular distances that widen as needed."""
+"""Curve of the error over examples: points at powers of two, and at regular distances that widen as needed."""
 
 from __future__ import annotations
 

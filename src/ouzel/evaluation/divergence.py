@@ -12,7 +12,7 @@ FAR = 100.0  # times the error, or the loss, of a constant prediction
 
 
 def warnings_of(model: Any, scores: Scores) -> list[str]:
-    """What to tell of a model's scores beside the figures, a sentence each: what diverged, and what to try."""
+    """Remarks on the scores of a model, one sentence each: what diverged, and what to try."""
     if not scores.sums[WEIGHT] > 0.0:
         return []
     found = _of_numbers(scores) if scores.task.numbers else _of_classes(model, scores)
@@ -25,7 +25,7 @@ def warnings_of(model: Any, scores: Scores) -> list[str]:
 
 
 def _of_numbers(scores: Scores) -> str | None:
-    """What is wrong with predicted numbers; the labels' own size is the measure where they hardly vary."""
+    """Return the divergence of predicted numbers; the scale is the size of the labels if they hardly vary."""
     rmse, size = scores.rmse or 0.0, sqrt(scores.sums[TARGET_SQUARES] / scores.sums[WEIGHT])
     if rmse <= FAR * size:
         return None
@@ -36,7 +36,7 @@ def _of_numbers(scores: Scores) -> str | None:
 
 
 def _of_classes(model: Any, scores: Scores) -> str | None:
-    """What is wrong with margins of classes or pairs, by a loss that the learner itself makes small."""
+    """Return the divergence of margins of classes or pairs, by a loss that the learner minimises."""
     if not hasattr(model.settings, "loss") or scores.mean_loss is None:
         return None
     undecided = losses.value(model.loss, 0.0, 1.0) * model.columns

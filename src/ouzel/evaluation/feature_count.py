@@ -1,4 +1,4 @@
-"""How many different features a stream has had."""
+"""Count of the distinct features of a stream."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mark(seen, indices, start, stop):
 
 @kernel
 def _count(seen):
-    """How many bits are set."""
+    """Count the set bits."""
     count = np.uint64(0)
     for k in range(len(seen)):
         count += ones(seen[k])
@@ -53,7 +53,7 @@ class FeaturesSeen:
 
     @property
     def used(self) -> int | None:
-        """Number of different ids; None if some lie beyond what can be told apart."""
+        """Number of distinct ids; None if some are beyond the limit."""
         return int(_count(self._seen)) if self.largest < LIMIT else None
 
     @property

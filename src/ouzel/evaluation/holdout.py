@@ -27,11 +27,11 @@ class Holdout:
 
     def divide(self, block: Block, row: int) -> Block:
         """The examples to learn of a block within one stretch that starts at `row` of the pass; the others wait."""
-        held = (np.arange(row, row + block.rows) + 1) % self.every == 0
-        if not held.any():
+        is_held_out = (np.arange(row, row + block.rows) + 1) % self.every == 0
+        if not is_held_out.any():
             return block
-        self.waiting.append(block.select(np.flatnonzero(held)))
-        return block.select(np.flatnonzero(~held))
+        self.waiting.append(block.select(np.flatnonzero(is_held_out)))
+        return block.select(np.flatnonzero(~is_held_out))
 
     def evaluate_pending(self) -> None:
         """Predict what waits with the model as it is now: at the end of a stretch, and of a pass."""

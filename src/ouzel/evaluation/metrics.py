@@ -1,4 +1,4 @@
-"""What predictions were worth: sums over examples in fixed memory, the same digits however the stream was cut.
+"""Metrics of predictions: sums over examples in fixed memory, with the same digits however the stream is cut.
 
 Every sum runs example by example in one order. A prediction is right only if the margin of the true class is strictly
 the largest: a tie is a mistake, and so is a margin that is not a number.
@@ -201,17 +201,17 @@ class Scores:
 
     @property
     def calibration_error(self) -> float | None:
-        """How far probabilities are from what comes true, in the mean; None for losses that give none."""
+        """Mean difference of probabilities and observed frequencies; None for losses without probabilities."""
         return self.calibration.error
 
     @property
     def baseline(self) -> float | None:
-        """What predicting without features would have scored, by the measure that `baseline_of` names."""
+        """Score of predictions without features, by the measure that `baseline_of` names."""
         return self._constant.score
 
     @property
     def baseline_of(self) -> str | None:
-        """What the baseline predicts, and by which figure it is scored where that is not the first one."""
+        """Prediction of the baseline, and the figure that scores it if that is not the first one."""
         return None if self.baseline is None else self._constant.about
 
     @property
@@ -221,7 +221,7 @@ class Scores:
 
     @property
     def auc_error(self) -> float | None:
-        """How far `auc` may be off."""
+        """Largest possible error of `auc`."""
         return self._area()[1]
 
     def figures(self) -> dict[str, float | None]:
@@ -244,14 +244,14 @@ class Scores:
         }
 
     def restore(self, stored: dict[str, Any], classes: int = 2) -> None:
-        """Go on from what `to_json` gave of so many classes; a ValueError if it cannot have."""
+        """Restore the state that `to_json` gave for `classes` classes; raise ValueError if it is not valid."""
         sums, confusion = np.array(stored["sums"], np.float64), np.array(stored["confusion"], np.int64)
         if sums.shape == (LEAST_LOSS,):  # of earlier versions
             sums = np.append(sums, np.nan)
         places, counts = stored["histogram"]
-        at, held = np.array(places, np.int64), np.array(counts, np.float64)
+        at, in_bins = np.array(places, np.int64), np.array(counts, np.float64)
         square = (max(len(confusion), 2),) * 2 if len(confusion) or classes <= MOST_CONFUSED else (0,)
-        if (sums.shape, confusion.shape, held.shape) != (self.sums.shape, square, at.shape) or at.ndim != 1:
+        if (sums.shape, confusion.shape, in_bins.shape) != (self.sums.shape, square, at.shape) or at.ndim != 1:
             raise ValueError("sums, confusion or histogram of another shape")
         bins = np.array(stored["calibration"], np.float64)
         if bins.shape != self.calibration.bins.shape:
@@ -260,7 +260,7 @@ class Scores:
             raise ValueError("a histogram of other bins")
         self.examples, self.sums = int(stored["examples"]), sums
         self.confusion = confusion.reshape(len(confusion), -1)
-        self.histogram.ravel()[at] = held
+        self.histogram.ravel()[at] = in_bins
         self.calibration.bins = bins
         self.ranks.restore(stored.get("ranks", self.ranks.sums))
         self._constant.restore(stored["baseline"])
@@ -286,7 +286,7 @@ class Scores:
 
 
 def confusion_in_order(scores: Scores, order: list[int]) -> list[list[int]] | None:
-    """How often each class (a row) was taken for each, classes in an order of their places; None if there are none."""
+    """Counts of predicted classes (columns) for each class (rows), in a given order; None without classes."""
     if scores.task.numbers or scores.task.groups or not len(scores.confusion):
         return None
     shown = [place for place in order if place < len(scores.confusion)]

@@ -1,4 +1,4 @@
-"""What a model says of a block, as columns a person or a file can take."""
+"""Predictions of a model for a block, as columns for people or files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def predictions_of(model: Model, block: Block) -> Predictions:
 
 
 def reasons(model: Model, block: Block, most: int) -> np.ndarray:
-    """What adds most to the margin of each row, or, of three classes and more, to the largest one.
+    """Return the largest contributions to the margin of each row; with three or more classes, to the largest margin.
 
     (n,) lists of features with name, value, weight and contribution.
     """
@@ -63,7 +63,7 @@ def reasons(model: Model, block: Block, most: int) -> np.ndarray:
 
 
 class Identity:
-    """What stands before the predictions of each row: its number, what it is called, and its label, if it has them.
+    """Return the columns before the predictions of each row: its number, and its tag and label if it has them.
 
     The first block tells which of the two there are. A label of another kind than those that the model predicts,
     such as a name where they are numbers, is left out, and counted.
@@ -144,7 +144,7 @@ def _schema(first: Any) -> Any:
 
 
 def _writer(format: Format, file: Any, schema: Any) -> Any:
-    """What writes tables of a schema to a file."""
+    """Return a writer of tables of a schema to a file."""
     if format.is_delimited:
         from pyarrow import csv
 

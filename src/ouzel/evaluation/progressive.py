@@ -106,7 +106,7 @@ class Run:
         checkpoint_every: Annotated[Count, "examples between two checkpoints; 0 for none"] = 0,
         on_checkpoint: Callable[[], None] | None = None,
     ) -> None:
-        """Run over the stream, from where this run stands; call `on_checkpoint` every so many examples.
+        """Run over the rest of the stream; call `on_checkpoint` every `every` examples.
 
         A stream that `leaves_out` what the run has behind it begins with what comes then.
         """
@@ -117,10 +117,10 @@ class Run:
             self._one_pass(blocks, on_progress, checkpoint_every, on_checkpoint)
 
     def _opened(self, stream: Callable[[], Iterable[Block]]) -> BlockStream:
-        """A stream that nobody else reads; a budgeted model forgets names, and needs to be told them again."""
+        """Return a stream of its own; it emits names again, as a budgeted model forgets them."""
         blocks = as_stream(stream())
         if not self.model.budgeted:
-            blocks.tell_names_once()
+            blocks.emit_names_once()
         return blocks
 
     def learn(self, block: Block) -> Outcome:
@@ -146,7 +146,7 @@ class Run:
             holdout.evaluate_pending()
 
     def go_on(self, row: int) -> None:
-        """Stand in the first pass again, with so many examples of it behind: a log goes on after its end."""
+        """Return to the first pass, after `examples` of its examples: a log continues after its end."""
         self.passed, self.row = 0, row
 
     def report(self) -> Report:

@@ -1,4 +1,4 @@
-"""How well scores rank a group: average precision and precision at k, as Duchi, Hazan & Singer (2011), section 6.2.
+"""Metrics of ranking a group: average precision and precision at k (Duchi, Hazan & Singer 2011, section 6.2).
 
 Examples of equal score count as ranked in the worst order, so that a constant score earns nothing.
 """

@@ -1,4 +1,4 @@
-"""What a progressive validation found, for people (attributes) and machines (`to_json`)."""
+"""Result of a progressive validation, for people (attributes) and machines (`to_json`)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Report:
         return pd.DataFrame.from_records([_as_dict(point, self.task) for point in self.curve])
 
     def plot(self, path: str, title: str = "") -> None:
-        """Draw the curve, and calibration beside it where there are probabilities, to an .svg, .png or .pdf file."""
+        """Draw the curve, and the calibration if there are probabilities, to an .svg, .png or .pdf file."""
         from ouzel.evaluation.curve_plots import draw_training
 
         numbers, pairs = self.rmse is not None, self.pairs is not None

@@ -1,4 +1,4 @@
-"""How well a model predicts labelled examples that it does not learn."""
+"""Test of a model on labelled examples that it does not learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a graph says of its margins: labels, probabilities, numbers, as `model/answers.py` has them."""
+"""Outputs of a graph computed from its margins: labels, probabilities, numbers, as in `model/answers.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ouzel.terms.losses import Poisson
 
 
 class Output(NamedTuple):
-    """One thing that a graph gives."""
+    """One output of a graph."""
 
     name: str
     kind: Any  # of its numbers: np.float64, np.int64, or str
@@ -21,7 +21,7 @@ class Output(NamedTuple):
 
 
 def answer(graph: Graph, model: Model, margins: str) -> list[Output]:
-    """Add what is told of margins (n, columns) to a graph."""
+    """Add the outputs for margins (n, columns) to a graph."""
     if model.task.groups:
         graph("Squeeze", margins, np.array([1]), name="score")
         return [Output("score", np.float64, 0)]
@@ -69,7 +69,7 @@ def _probabilities(graph: Graph, shown: str, count: int, joint: bool) -> None:
 
 
 def _as_array(labels: list[Any]) -> np.ndarray:
-    """Labels as numbers if all are, else as words."""
+    """Return labels as numbers if all are numbers, else as words."""
     if all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
         return np.array(labels, np.int64)
     return np.array(labels, float) if all(type(label) in (int, float) for label in labels) else np.array(labels, str)

@@ -1,4 +1,4 @@
-"""A form as an ONNX graph, of operators that every runtime has."""
+"""An expression as an ONNX graph, of operators that every runtime has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.exporting.forms import Chances, Experts, Form, Linear, Odds, Residuals, Stacks
+from ouzel.exporting.expressions import (
+    Experts,
+    Expression,
+    Linear,
+    MultiClassMixture,
+    Residuals,
+    StackedModels,
+    TwoClassMixture,
+)
 from ouzel.learners.auto.other_numbers import MOST_LOGARITHM
 from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
 from ouzel.learners.auto.sharing import LEAST
@@ -26,7 +34,7 @@ from ouzel.learners.auto.standardisation import (
 )
 from ouzel.learners.auto.two_classes import END as END_OF_TWO
 
-TINY = 1e-300  # beside a size that is divided by
+TINY = 1e-300  # added to a size before a division
 OPSET, VERSION = 18, 9  # of 2022 and 2023: what runtimes of today read
 
 
@@ -54,12 +62,12 @@ class Graph:
         return name
 
 
-def margins_of(graph: Graph, form: Form) -> str:
-    """Add what `form` says to a graph with the inputs `ids` (n, k) and `values` (n, k); margins (n, columns)."""
-    constant, rest = form.weights[0], form.weights[1:]
-    places = _places(graph, form.slots, len(rest))  # ids not learnt, and -1, have a row of zeros
+def margins_of(graph: Graph, expression: Expression) -> str:
+    """Add an expression to a graph with inputs `ids` (n, k) and `values` (n, k); return its margins (n, columns)."""
+    constant, rest = expression.weights[0], expression.weights[1:]
+    places = _places(graph, expression.slots, len(rest))  # ids not learnt, and -1, have a row of zeros
     values = graph("Cast", "values", to=11)  # in double precision
-    features, reach = form.features, form.reach
+    features, reach = expression.features, expression.reach
     dense = np.empty(0, np.int64)
     if features is not None:
         dense = features.dense[: int(features.totals[DENSE])].astype(np.int64) - 1
@@ -78,11 +86,11 @@ def margins_of(graph: Graph, form: Form) -> str:
         if reach is not None:
             seen = graph("Max", graph("Min", seen, reach[dense + 1]), -reach[dense + 1])
         sums = graph("Add", sums, graph("MatMul", seen, rest[dense]))
-    return graph("Add", combined(form.combine, graph, graph("Add", sums, constant)), form.shift)
+    return graph("Add", combined(expression.combine, graph, graph("Add", sums, constant)), expression.shift)
 
 
 def _places(graph: Graph, slots: np.ndarray | None, rows: int) -> str:
-    """Places of the ids in a table of so many rows, one more where they have none: by halving a list of ids."""
+    """Add the rows of ids in a table of sorted ids, found by bisection; the last row is that of unknown ids."""
     end = np.array(rows, np.int64)
     if slots is None:
         return graph("Min", "ids", end)
@@ -134,7 +142,7 @@ def _standardised(graph: Graph, features: Features, dense: np.ndarray, places: s
 
 @singledispatch
 def combined(combine: Any, graph: Graph, sums: str) -> str:
-    """What becomes of the sums (n, sums): margins (n, columns)."""
+    """Add the margins (n, columns) of sums (n, sums)."""
     raise TypeError(combine)
 
 
@@ -144,7 +152,7 @@ def _(combine: Linear, graph: Graph, sums: str) -> str:
 
 
 @combined.register
-def _(combine: Odds, graph: Graph, sums: str) -> str:
+def _(combine: TwoClassMixture, graph: Graph, sums: str) -> str:
     cut = graph("Clip", sums, -END_OF_TWO, END_OF_TWO)
     mixed = graph("MatMul", cut, combine.mixture[:, None])
     margins = graph("Concat", graph("Mul", cut, combine.scales), mixed, axis=1)
@@ -156,7 +164,7 @@ def _(combine: Odds, graph: Graph, sums: str) -> str:
 
 
 @combined.register
-def _(combine: Chances, graph: Graph, sums: str) -> str:
+def _(combine: MultiClassMixture, graph: Graph, sums: str) -> str:
     models = len(combine.scales)
     scores = graph("Reshape", sums, np.array([0, models, -1]))
     best = graph("ReduceMax", scores, np.array([2]))
@@ -207,7 +215,7 @@ def _(combine: Experts, graph: Graph, sums: str) -> str:
 
 
 @combined.register
-def _(combine: Stacks, graph: Graph, sums: str) -> str:
+def _(combine: StackedModels, graph: Graph, sums: str) -> str:
     columns, models = combine.weights.shape
     margins = graph("Reshape", sums, np.array([0, columns, models]))
     ends = combine.ends[:, None]

@@ -1,4 +1,4 @@
-"""What a graph is given: examples as arrays of ids and values; and examples to try it on."""
+"""Inputs of a graph: examples as arrays of ids and values; and examples to test a graph with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model as an ONNX file, and beside it a page of JSON that says how features become its inputs."""
+"""Export of a model to an ONNX file, with a JSON file that says how features become its inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.exporting.answers import Output, answer
-from ouzel.exporting.forms import form_of
+from ouzel.exporting.expressions import expression_of
 from ouzel.exporting.graph import OPSET, VERSION, Graph, margins_of
 from ouzel.exporting.inputs import padded, probes
 from ouzel.exporting.rule import rule_of
@@ -29,7 +29,7 @@ def export(model: Any, path: str | Path) -> list[str]:
     The graph takes `ids` (n, k) int64, the features of each example, -1 where it has fewer than k, and `values` (n, k)
     float32. It gives `label` (n,), `margin` (n,) or (n, classes) and, if the loss has them, `probability`
     (n, classes), classes in order; of numbers `prediction` (n,); of rankings `score` (n,). Features that the model has
-    not learnt count for nothing. What names are as ids stands beside it, in `path`.json, with the classes, and how
+    not learnt count for nothing. The ids of names stand in a second file, `path`.json, with the classes, and how
     crosses, n-grams and bins are made, which are inputs like any other.
 
     What the graph says is compared with what the model says, on examples made for that, before it is written. A
@@ -51,13 +51,13 @@ def export(model: Any, path: str | Path) -> list[str]:
     path = Path(path)
     if path.suffix.lower() != ".onnx":
         raise OuzelError(f"{path}: a model is exported to a file that ends in .onnx")
-    beside = path.with_name(f"{path.name}.json")
-    for place in (path, beside):
+    rule_path = path.with_name(f"{path.name}.json")
+    for place in (path, rule_path):
         check_place(place)
     graph, outputs = _graph_of(model)
     made = _made(graph, outputs, model)
     _compare(made, model, outputs)
-    with write_atomically(beside) as file:
+    with write_atomically(rule_path) as file:
         file.write(json.dumps(rule_of(model, outputs), indent=1, ensure_ascii=False).encode() + b"\n")
     with write_atomically(path) as file:
         file.write(made.SerializeToString())
@@ -69,11 +69,13 @@ def _graph_of(model: Model) -> tuple[Graph, list[Output]]:
         import onnx  # noqa: F401
     except ModuleNotFoundError:
         raise OuzelError(NEEDED) from None
-    form = form_of(model)
-    if form.weights.nbytes > MOST_BYTES:
-        raise OuzelError(f"{form.weights.nbytes / 2**30:.0f} GiB of weights are more than an ONNX file holds (2 GiB)")
+    expression = expression_of(model)
+    if expression.weights.nbytes > MOST_BYTES:
+        raise OuzelError(
+            f"{expression.weights.nbytes / 2**30:.0f} GiB of weights are more than an ONNX file holds (2 GiB)"
+        )
     graph = Graph()
-    return graph, answer(graph, model, margins_of(graph, form))
+    return graph, answer(graph, model, margins_of(graph, expression))
 
 
 def _made(graph: Graph, outputs: list[Output], model: Model) -> Any:
@@ -113,8 +115,7 @@ def _compare(made: Any, model: Model, outputs: list[Output]) -> None:
     with np.errstate(all="ignore"):  # of exponentials that a sigmoid then leaves out
         answers = ReferenceEvaluator(made).run(None, padded(block))
     found = dict(zip([output.name for output in outputs], answers, strict=True))
-    told = _told(model, block)
-    for name, expected in told.items():
+    for name, expected in _predicted(model, block).items():
         if not np.allclose(found[name], expected, rtol=0.0, atol=CLOSE * (1.0 + np.abs(expected).max())):
             raise OuzelError(
                 f"{model.learner.name} predicts otherwise than by weights of the features, which is all that an "
@@ -122,8 +123,8 @@ def _compare(made: Any, model: Model, outputs: list[Output]) -> None:
             )
 
 
-def _told(model: Model, block: Block) -> dict[str, np.ndarray]:
-    """What the model says of the numbers that the graph gives."""
+def _predicted(model: Model, block: Block) -> dict[str, np.ndarray]:
+    """Return what the model predicts for each numeric output of the graph."""
     answers = model.answers(block)
     if model.task.groups or model.task.numbers:
         return {"score" if model.task.groups else "prediction": answers.predicted}

@@ -1,4 +1,4 @@
-"""How examples become the inputs of an exported model: written beside it, for people and programs."""
+"""Description of how examples become the inputs of an exported model, for people and programs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MEANING = {
 
 
 def rule_of(model: Model, outputs: list[Output]) -> dict[str, Any]:
-    """What is to be known of an exported model beside its graph, as JSON values."""
+    """Return the description of an exported model as JSON values."""
     space = model.space
     named = space.named and space.width is None
     return {
@@ -57,7 +57,7 @@ def rule_of(model: Model, outputs: list[Output]) -> dict[str, Any]:
         "seed": model.seed if named else None,
         "bits": model.bits if named else None,
         "features": described(space),
-        "derived": {name: DERIVED[name] for name, asked in space.derived._asdict().items() if asked},
+        "derived": {name: DERIVED[name] for name, spec in space.derived._asdict().items() if spec},
         "names": _names(model) if named else {},
     }
 

@@ -27,7 +27,7 @@ from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
-from ouzel.streams.feature_space import FeatureSpace, meet
+from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.streams.label_values import Label
 
 SMALLEST_TABLE = 1024  # slots of a new state
@@ -188,7 +188,7 @@ class Model:
         """
         self.unlabelled += int(np.count_nonzero(np.isnan(block.labels)))
         block = _labelled(block)
-        space = meet(self.space, block.space, learning=True)
+        space = reconcile(self.space, block.space, learning=True)
         make_room_for(self, block)
         self.space = space
         outlier, learnt = outlier_of(self), self.task.learn(self, block)
@@ -216,7 +216,7 @@ class Model:
 
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
-        meet(self.space, block.space)
+        reconcile(self.space, block.space)
         return self.task.margins(self, self.rows(block))
 
     def answers(self, block: Block) -> Answers:
@@ -225,7 +225,7 @@ class Model:
 
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
-        meet(self.space, block.space)
+        reconcile(self.space, block.space)
         return self.task.evaluate(self, _labelled(block))
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:

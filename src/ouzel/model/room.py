@@ -12,7 +12,7 @@ from ouzel.learners.rows import largest_id
 from ouzel.model.changing import changing
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
-from ouzel.streams.feature_space import meet
+from ouzel.streams.feature_space import reconcile
 
 NO_IDS = np.empty(0, np.int64)
 
@@ -24,7 +24,7 @@ def capacity_for(smallest: int, slots: int) -> int:
 
 def check_block(model: Any, block: Block) -> None:
     """Raise the OuzelError that a model's learning of a labelled block would raise."""
-    meet(model.space, block.space, learning=True)
+    reconcile(model.space, block.space, learning=True)
     if block.nonzeros:
         largest, new = _features_of(model, block)
         check_room(model, largest, len(new))

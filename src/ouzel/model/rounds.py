@@ -21,7 +21,7 @@ from ouzel.learners.gains.parts import Gains, sum_of
 from ouzel.model.model import Model
 from ouzel.model.room import order_slots
 from ouzel.model.slot_map import common_ids
-from ouzel.streams.feature_space import FeatureSpace, meet
+from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.streams.label_values import Label
 
 
@@ -59,7 +59,7 @@ def common(shapes: Sequence[Shape]) -> Shape:
     labels = list(dict.fromkeys(label for shape in shapes for label in shape.labels))
     closed = all(shape.closed and len(shape.labels) == len(labels) for shape in shapes)
     spaces = of_one_width([space for shape in shapes for space in shape.spaces])
-    space = reduce(partial(meet, learning=True), spaces)
+    space = reduce(partial(reconcile, learning=True), spaces)
     ids = common_ids(shape.ids for shape in shapes)
     return Shape(labels, closed, max(shape.dimension for shape in shapes), [space], ids)
 

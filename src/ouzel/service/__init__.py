@@ -1,4 +1,4 @@
-"""A model as a service: it answers while it learns, and never forgets what it acknowledged.
+"""A model over HTTP: it answers while it learns, and never forgets what it acknowledged.
 
-What it needs beside the library comes with `pip install ouzel[serve]`; nothing outside this room imports it.
+Its dependencies come with `pip install ouzel[serve]`; only `ouzel serve`, `ouzel send` and `ouzel.Client` import it.
 """

@@ -1,8 +1,15 @@
-"""What the service says of examples: a prediction, its margins and its probabilities, as JSON values."""
+"""Answers to examples as JSON values (prediction, margins, probabilities), their errors, and the drift of those errors.
+
+Drift is found by the test of Page (1954) and Hinkley, as River implements it. With m the mean of the values so far and
+x the next one, the sum s = max(0, alpha s + x - m - delta) stays small as long as the mean does. Beyond the threshold
+the error has risen, and the test restarts.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +21,7 @@ Answer = dict[str, Any]
 
 
 def answers_of(model: Model, margins: np.ndarray) -> list[Answer]:
-    """An answer for each of the margins (n,) or (n, classes) of a model that is not a ranking."""
+    """Return an answer for each row of margins (n,) or (n, classes) of a model that does not rank."""
     if not (model.task.numbers or len(model.classes)):
         return [{"prediction": None} for _ in range(len(margins))]
     found = model.task.answers(model, margins)
@@ -31,9 +38,10 @@ def answers_of(model: Model, margins: np.ndarray) -> list[Answer]:
 
 
 def answers_before(model: Model, outcome: Outcome, known: int) -> list[Answer]:
-    """What was predicted of each example before it was learnt, by a model that knew so many classes before the first.
+    """Return the prediction made for each example before it was learnt.
 
-    With no class known there was nothing to predict, and with one there was nothing but that.
+    The model knew `known` classes before the first example. Without a class it predicted nothing; with one it
+    predicted that one.
     """
     answers = answers_of(model, outcome.margins)
     if model.task.numbers or known >= 2:
@@ -46,10 +54,49 @@ def answers_before(model: Model, outcome: Outcome, known: int) -> list[Answer]:
 
 
 def errors_of(model: Model, outcome: Outcome, scale: float | None) -> list[float]:
-    """How far off each prediction was: 1 for a mistake, or an absolute error in units of a scale."""
+    """Return the error of each prediction: 0 or 1 for classes, the absolute error in units of `scale` for numbers."""
     margins, targets = outcome.margins, outcome.targets
     if model.task.numbers:
         return (np.abs(estimates(model.task.loss, margins) - targets) / (scale or 1.0)).tolist()
     if margins.ndim == 1:
         return np.where(np.where(targets == 1, margins, -margins) > 0.0, 0.0, 1.0).tolist()
     return (margins.argmax(axis=1) != targets).astype(float).tolist()
+
+
+FEWEST = 30  # examples before the test reports anything
+DELTA, THRESHOLD, ALPHA = 0.005, 50.0, 1.0 - 0.0001
+MOST_EVENTS = 100
+
+
+class Drift(NamedTuple):
+    """A rise of the error: the example of the log that ended it, and the mean of the errors before it."""
+
+    example: int
+    before: float
+
+
+class PageHinkley:
+    """The Page-Hinkley test on a stream of errors: mistakes (0 or 1), or absolute errors divided by their mean.
+
+    >>> test = PageHinkley()
+    >>> test.add([0.0] * 1000)
+    >>> test.add([1.0] * 100)
+    >>> [event.example for event in test.events]
+    [1052]
+    """
+
+    def __init__(self) -> None:
+        self.events: deque[Drift] = deque(maxlen=MOST_EVENTS)
+        self.examples = 0
+        self._seen, self._mean, self._sum = 0, 0.0, 0.0
+
+    def add(self, errors: Iterable[float]) -> None:
+        """Add errors in their order."""
+        for error in errors:
+            self.examples += 1
+            self._seen += 1
+            self._mean += (error - self._mean) / self._seen
+            self._sum = max(0.0, ALPHA * self._sum + error - self._mean - DELTA)
+            if self._sum > THRESHOLD and self._seen >= FEWEST:
+                self.events.append(Drift(self.examples, self._mean))
+                self._seen, self._mean, self._sum = 0, 0.0, 0.0

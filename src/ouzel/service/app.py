@@ -1,10 +1,11 @@
-"""The application: a route for each door, problems as JSON, the gate around it all."""
+"""The ASGI application: a route for each endpoint and file of the page, problems as JSON, and the gate around them."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,12 +15,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ouzel.errors import OuzelError
-from ouzel.service.all_doors import DOORS
-from ouzel.service.doors import Door
 from ouzel.service.gate import Gate, admit
-from ouzel.service.openapi import document
+from ouzel.service.openapi import Endpoint, document
 from ouzel.service.problems import ProblemError, answer_problem, json_response, problem_response
-from ouzel.service.routes.page import page_routes
+from ouzel.service.routes_table import ENDPOINTS
 from ouzel.service.service import Service
 from ouzel.service.tokens import Tokens
 
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 OF_MODEL = "/v1/models/{model}"
-Endpoint = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Awaitable[Response]]
 Failed = Callable[[Request, Exception], Awaitable[Response]]
 
 
 def application(service: Service, tokens: Tokens | None = None, log: FilteringBoundLogger | None = None) -> ASGIApp:
-    """The ASGI application of a service."""
-    routes = [route for door in DOORS for route in _routes(door, service, tokens)]
-    described = document(DOORS, OF_MODEL)
+    """Return the ASGI application of a service."""
+    routes = [route for endpoint in ENDPOINTS for route in _routes(endpoint, service, tokens)]
+    described = document(ENDPOINTS, OF_MODEL)
 
     async def openapi(request: Request) -> Response:
         return json_response(described)
@@ -56,33 +55,35 @@ def application(service: Service, tokens: Tokens | None = None, log: FilteringBo
         assert isinstance(error, HTTPException)
         return problem_response(ProblemError(error.status_code, error.detail, dict(error.headers or {})))
 
-    handlers: dict[Any, Any] = {
+    error_handlers: dict[type[Exception], Failed] = {
         ProblemError: answer_problem,
         OuzelError: answer_problem,
         HTTPException: not_found,
         Exception: failed,
     }
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=error_handlers)
     app.state.service = service
-    asked = {door.path: _endpoint(door, service, tokens) for door in DOORS if door.method == "POST" and not door.named}
-    return Gate(Shortcut(app, asked, failed), service.metrics, log)
+    frequent = [endpoint for endpoint in ENDPOINTS if endpoint.method == "POST" and not endpoint.named]
+    handlers_by_path = {endpoint.path: _handler(endpoint, service, tokens) for endpoint in frequent}
+    return Gate(Shortcut(app, handlers_by_path, failed), service.metrics, log)
 
 
 class Shortcut:
-    """Answers what is asked most, by its path alone, and has the application answer the rest, and more slowly."""
+    """Calls the handlers of the most frequent requests by their path; the slower application answers the others."""
 
-    def __init__(self, app: Starlette, asked: Mapping[str, Endpoint], failed: Failed) -> None:
+    def __init__(self, app: Starlette, handlers: Mapping[str, Handler], failed: Failed) -> None:
         self.state = app.state
-        self._app, self._asked, self._failed = app, asked, failed
+        self._app, self._handlers, self._failed = app, handlers, failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint = self._asked.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
-        if endpoint is None:
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        handler = self._handlers.get(scope["path"]) if is_post else None
+        if handler is None:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive, send)
         try:
-            response = await endpoint(request)
+            response = await handler(request)
         except ClientDisconnect:
             raise
         except (ProblemError, OuzelError) as error:
@@ -92,27 +93,46 @@ class Shortcut:
         await response(scope, receive, send)
 
 
-def _endpoint(door: Door, service: Service, tokens: Tokens | None) -> Endpoint:
-    """What a request for a door is answered by, once it is known that it may come in."""
+def _handler(endpoint: Endpoint, service: Service, tokens: Tokens | None) -> Handler:
+    """Return the handler of an endpoint, which admits a request and finds the model that the request names."""
 
-    async def endpoint(request: Request) -> Response:
-        request.scope.setdefault("state", {})["route"] = door.path
-        admit(request, tokens, door.scope)
-        if not door.of_model:
-            return await door.handle(request, service)
+    async def handler(request: Request) -> Response:
+        request.scope.setdefault("state", {})["route"] = endpoint.path
+        admit(request, tokens, endpoint.scope)
+        if not endpoint.of_model:
+            return await endpoint.handle(request, service)
         name = request.path_params.get("model")
         served = service.first if name is None else service.models.get(name)
         if served is None:
             raise ProblemError(404, f"there is no model {name!r}; there are {', '.join(service.models)}")
-        return await door.handle(request, served)
+        return await endpoint.handle(request, served)
 
-    return endpoint
+    return handler
 
 
-def _routes(door: Door, service: Service, tokens: Tokens | None) -> list[Route]:
-    """The routes of a door: one, or one for the first model and one for any by name."""
-    endpoint = _endpoint(door, service, tokens)
-    paths = [door.path]
-    if door.of_model and not door.named:
-        paths.append(OF_MODEL + door.path.removeprefix("/v1"))
-    return [Route(path, endpoint, methods=[door.method]) for path in paths]
+def _routes(endpoint: Endpoint, service: Service, tokens: Tokens | None) -> list[Route]:
+    """Return the routes of an endpoint: one, or one for the first model and one for any model by name."""
+    handler = _handler(endpoint, service, tokens)
+    paths = [endpoint.path]
+    if endpoint.of_model and not endpoint.named:
+        paths.append(OF_MODEL + endpoint.path.removeprefix("/v1"))
+    return [Route(path, handler, methods=[endpoint.method]) for path in paths]
+
+
+PAGE_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+PAGE_FILES = {"/": "index.html", **{f"/page/{name}": name for name in ("page.css", "page.js", "draw.js")}}
+
+
+def page_routes() -> list[Route]:
+    """Return a route for each file of the page. The files hold no data, so they need no token."""
+    return [_page_route(path, name) for path, name in PAGE_FILES.items()]
+
+
+def _page_route(path: str, name: str) -> Route:
+    content = (files("ouzel.service") / "page" / name).read_bytes()
+    media_type = PAGE_TYPES[name.rpartition(".")[2]]
+
+    async def send(request: Request) -> Response:
+        return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
+
+    return Route(path, send)

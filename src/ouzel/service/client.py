@@ -1,4 +1,4 @@
-"""A client of a service: what its routes offer, as methods."""
+"""Client of a service: a method for each of its routes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 LINES = find("jsonl").media_types[0]
 AT_ONCE = 2000  # lines of a stream in one request
-TRIES, FIRST_WAIT = 6, 0.2  # seconds, doubled each time
-PASSING = (408, 429, 503)  # statuses that another try may not have
+TRIES, FIRST_WAIT = 6, 0.2  # seconds, doubled after each try
+TRANSIENT = (408, 429, 503)  # statuses after which another try may succeed
 
 Example = Mapping[str, Any]
 
@@ -30,8 +30,8 @@ Example = Mapping[str, Any]
 class Client:
     """A model of a service, by the service's address; the first model unless one is named.
 
-    What is learnt is sent with a key of its own, and sent again with it if the connection breaks or the service is busy
-    or restarting: it is learnt once. Whatever the service refuses is an OuzelError with its sentence.
+    Examples to learn are sent with a key, and sent again with the same key if the connection breaks or the service is
+    busy or restarting: they are learnt once. What the service refuses raises an OuzelError with its sentence.
 
         with ouzel.Client("http://localhost:8000") as client:
             client.learn({"label": "late", "distance": 7.5})
@@ -61,20 +61,20 @@ class Client:
         self._client.close()
 
     def learn(self, example: Example, *, id: str | None = None) -> dict[str, Any]:
-        """Learn one example, with its label; what was predicted of it before.
+        """Learn one example, with its label; return the prediction made before it was learnt.
 
-        One of the same id is learnt once; the id may be its member `_id` as well.
+        An example with the same id is learnt once; the id may also be its member `_id`.
         """
         key = id if id is not None or "_id" in example else uuid.uuid4().hex
         headers = {} if key is None else {"Idempotency-Key": key}
         return self._json("POST", "learn", json=example, headers=headers)
 
     def learn_many(self, examples: Iterable[Example]) -> Iterator[dict[str, Any]]:
-        """Learn examples as they come; a summary of every so many: what was learnt, repeated, refused, and why."""
+        """Learn examples as they come; yield a summary of each request: how many were learnt, repeated, refused."""
         return self.learn_lines(json.dumps(example).encode() for example in examples)
 
     def learn_lines(self, lines: Iterable[bytes], kind: str = LINES) -> Iterator[dict[str, Any]]:
-        """The same of lines of text, of a format by its media type."""
+        """Learn lines of text in the format of a media type; yield a summary of each request."""
         run, lines = uuid.uuid4().hex, iter(lines)
         for number, part in enumerate(iter(lambda: list(islice(lines, AT_ONCE)), [])):
             headers = {"Content-Type": kind, "Idempotency-Key": f"{run}:{number}"}
@@ -82,38 +82,38 @@ class Client:
             yield self._json("POST", "learn?answers=summary", content=content, headers=headers)
 
     def predict(self, example: Example | Sequence[Example]) -> Any:
-        """What the model says of an example, or of each of several."""
+        """Return the prediction for an example, or a list of those for several."""
         return self._json("POST", "predict", json=example if isinstance(example, Mapping) else list(example))
 
     def label(self, id: str, label: Label) -> dict[str, Any]:
-        """Learn an example that was predicted with a member `_id`, now that its label is known."""
+        """Learn the example that was predicted with the member `_id`, now that its label is known."""
         return self._json("POST", "label", json={"id": id, "label": label})
 
     def explain(self, example: Example) -> dict[str, Any]:
-        """What each feature of an example adds to the margin."""
+        """Return the contribution of each feature of an example to the margin."""
         return self._json("POST", "explain", json=example)
 
     def top(self, n: int = 20) -> list[dict[str, Any]]:
-        """The most important features of each class."""
+        """Return the most important features of each class."""
         return self._json("GET", f"top?n={n}")
 
     def model(self) -> dict[str, Any]:
-        """Settings and figures."""
+        """Return settings and figures of the model."""
         return self._json("GET", "model")
 
     def snapshot(self, path: str | Path, *, now: bool = True) -> None:
-        """Write the model to a file, for `ouzel.load`: as it is now, which needs the scope admin, or as it was last."""
+        """Write the model to a file for `ouzel.load`: as it is now (scope admin), or as in its last snapshot."""
         if now:
             self._json("POST", "snapshot")
-        response = self._ask("GET", "snapshot")
+        response = self._request("GET", "snapshot")
         with write_atomically(path) as file:
             file.write(response.content)
 
     def _json(self, method: str, path: str, **more: Any) -> Any:
-        return self._ask(method, path, **more).json()
+        return self._request(method, path, **more).json()
 
-    def _ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """The answer to a request, which is sent again while it may succeed."""
+    def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """Send a request, again while it may succeed; return the response."""
         wait = FIRST_WAIT
         for left in reversed(range(TRIES)):
             try:
@@ -126,7 +126,7 @@ class Client:
             else:
                 if response.is_success:
                     return response
-                if response.status_code not in PASSING or not left:
+                if response.status_code not in TRANSIENT or not left:
                     raise OuzelError(f"{self._client.base_url}: {_detail(response)}")
             time.sleep(wait)
             wait *= 2
@@ -134,7 +134,7 @@ class Client:
 
 
 def _detail(response: httpx.Response) -> str:
-    """The sentence of a problem."""
+    """Return the sentence of a problem."""
     try:
         return str(response.json()["detail"])
     except (ValueError, LookupError, TypeError):

@@ -1,61 +1,107 @@
-"""Connections that hold nothing up: how long a client may take for a request's head, and to read its answer."""
+"""Connections of clients: time limits on the head of a request and on reading the answer; writes are buffered."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ouzel.service.gate import WHOLE, hurry
-from ouzel.service.wire import Wire
+
+FLUSH_SIZE = 1 << 16  # bytes that are sent at once
+
+
+class BufferedTransport:
+    """A transport that sends the writes of one turn of the loop together: a head and its body are one system call.
+
+    `end` closes the transport once all is written.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
+        self.transport = transport
+        self.closed = False
+        self._loop, self._end = loop, end
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes before the loop turns to anything else."""
+        if not self._parts:
+            self._loop.call_soon(self.flush)
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size > FLUSH_SIZE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the buffered bytes."""
+        if self._parts:
+            parts, self._parts, self._size = self._parts, [], 0
+            self.transport.write(b"".join(parts))
+
+    def close(self) -> None:
+        """Send the buffered bytes, and nothing after them."""
+        self.flush()
+        if not self.closed:
+            self.closed = True
+            self._end()
+
+    def is_closing(self) -> bool:
+        """Return whether nothing can be written any more."""
+        return self.closed or self.transport.is_closing()
+
 
 MOST_HEAD = 1 << 16  # bytes of a request before its body
-SPARE = 64  # connections beyond the limit, which are told so; those beyond these are closed
+SPARE = 64  # connections beyond the limit, which are answered 503; further ones are closed
 ALWAYS = (b"/health", b"/v2/health/live")  # answered however many connections there are
-LINGER = 5.0  # seconds that a client may be silent who still sends what will not be read
-LAST = 0.75  # seconds that any client may be silent, or not read, once the service ends
+LINGER = 5.0  # seconds of silence allowed to a client that still sends bytes which will not be read
+LAST = 0.75  # seconds that a client may be silent, or not read, once the service ends
 
 
 class Connection(HttpToolsProtocol):
-    """A client's connection. uvicorn limits the time between requests; this limits the same time for what may hang.
+    """The connection of a client. uvicorn limits the time between requests; this class also limits the time of each.
 
-    A request's head must come within that time and in so many bytes; an answer that is not read for as long ends the
-    connection. (How slowly a body may come is for `gate.chunks_of_body` to say.) A connection that ends while a body is
-    still on its way passes that over, for a while: closed at once, the system would tell the client of a connection
-    reset, and no longer what was answered.
+    The head of a request must come within that time and within MOST_HEAD bytes. A client that does not read its answer
+    for as long loses the connection. (`gate.chunks_of_body` limits the time of a body.) A connection that ends while a
+    body is still arriving discards the body for a while: if it closed at once, the client would see a connection reset
+    instead of the answer.
     """
 
     _received = 0  # bytes since the last request
     _in_body = False  # whether a body has begun and not ended
-    _late: asyncio.TimerHandle | None = None  # what ends a head that does not come
-    _stalled: asyncio.TimerHandle | None = None  # what ends an answer that is not read
-    _silent: asyncio.TimerHandle | None = None  # what ends a connection on which nothing is answered any more
+    _late: asyncio.TimerHandle | None = None  # closes the connection if no head comes
+    _stalled: asyncio.TimerHandle | None = None  # closes it if the client does not read
+    _silent: asyncio.TimerHandle | None = None  # closes it after the last answer
     _lingers = LINGER
 
     def connection_made(self, transport: Any) -> None:
-        """A client has come; one too many is sent away."""
+        """Accept a client, or close the connection if there are too many."""
         super().connection_made(transport)
-        self.transport = Wire(transport, self.loop, self._end)  # type: ignore[assignment]
+        self.transport = BufferedTransport(transport, self.loop, self._end)  # type: ignore[assignment]
         if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency + SPARE:
             transport.abort()
             return
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has gone."""
+        """Cancel the timers of a connection that has ended."""
         for timer in (self._late, self._stalled, self._silent):
             if timer is not None:
                 timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of a request: of its body, if one is under way."""
+        """Receive bytes of a request: of its body, if that has begun."""
         if self._silent is not None:
             self._linger()
             return
-        answered = self._in_body  # it may be of a request that is answered already, as long as its body comes
+        answered = self._in_body  # the request may be answered already while its body still arrives
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._received = 0
@@ -71,7 +117,7 @@ class Connection(HttpToolsProtocol):
             self.send_400_response(f"expected a request that begins with at most {MOST_HEAD:,} bytes before its body")
 
     def on_headers_complete(self) -> None:
-        """A request has begun; whether the service lives is answered in any case."""
+        """Begin a request; /health is answered even with too many connections."""
         self._in_body = True
         limit = self.limit_concurrency
         if self.url.partition(b"?")[0] in ALWAYS:
@@ -80,24 +126,24 @@ class Connection(HttpToolsProtocol):
         self.limit_concurrency = limit
 
     def on_message_complete(self) -> None:
-        """A request is here to its end."""
+        """Note that a request has arrived whole."""
         self._in_body, self._received = False, 0
         self.scope[WHOLE] = True  # type: ignore[literal-required]
         super().on_message_complete()
 
     def pause_writing(self) -> None:
-        """The client does not read."""
+        """Start the timer of a client that does not read."""
         super().pause_writing()
         self._stalled = self.loop.call_later(self.timeout_keep_alive, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """Stop the timer of a client that reads again."""
         if self._stalled is not None:
             self._stalled.cancel()
         super().resume_writing()
 
     def shutdown(self) -> None:
-        """The service ends: what is under way may go on, but not be silent."""
+        """End with the service: requests may finish, but not be silent."""
         self._lingers = LAST
         if self._silent is not None:
             self._linger()
@@ -113,7 +159,7 @@ class Connection(HttpToolsProtocol):
             self._late = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def _end(self) -> None:
-        """End the connection, at once if nothing more comes."""
+        """End the connection, at once if no body is arriving."""
         transport = self.transport.transport  # type: ignore[attr-defined]
         if transport.is_closing() or not self._in_body:
             transport.close()
@@ -125,7 +171,7 @@ class Connection(HttpToolsProtocol):
         self.flow.resume_reading()
 
     def _linger(self) -> None:
-        """Wait for the client to end it: a moment after what came last, and not longer than a client may take."""
+        """Wait for the client to close: a moment after its last bytes, and at most the time that a client may take."""
         if self._silent is not None:
             self._silent.cancel()
         at = min(self.loop.time() + self._lingers, self._ending)
@@ -133,7 +179,7 @@ class Connection(HttpToolsProtocol):
 
 
 def raise_open_files(connections: int) -> None:
-    """Let this process have as many files open as it takes connections, and some, where the system allows that."""
+    """Raise the limit of open files of this process to what its connections need, where the system allows it."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 

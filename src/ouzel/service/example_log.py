@@ -1,9 +1,9 @@
-"""The log of a model: every acknowledged example as the line it came as, on disk before it is learnt.
+"""The log of a model: it stores every acknowledged example as it was sent, on disk before the model learns it.
 
-SQLite in WAL mode with full sync: a commit returns when the disk has the rows. Many requests share one commit, which is
-what a group costs, not an example. Examples of a group that have no keys share a row as well, a line each, with the
-number of the last of them (older logs have a row for each); those that came as Arrow are kept as that (`packed_rows`).
-Every row has a checksum over its number, key and lines.
+SQLite in WAL mode with full sync: a commit returns when the disk has the rows. The requests of a group share one
+commit. The examples of a group that have no keys also share a row, one line each, under the number of the last (older
+logs have a row for each); examples that were sent as Arrow are stored as Arrow (`arrow_batches`). Every row has a
+checksum over its number, key and lines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ouzel.errors import OuzelError
-from ouzel.service.packed_rows import lines_in, rows_in
+from ouzel.service.arrow_batches import lines_in, rows_in
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS examples (
@@ -30,30 +30,30 @@ CREATE UNIQUE INDEX IF NOT EXISTS keys ON examples (key) WHERE key IS NOT NULL;
 CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line BLOB NOT NULL, at REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS feeds (name TEXT PRIMARY KEY, stood TEXT NOT NULL);
 """
-EACH = 256  # bytes that an example which waits for its label takes beside its line
-BEYOND = f"""
+ROW_OVERHEAD = 256  # bytes that an example waiting for its label takes in addition to its line
+DELETE_BEYOND_LIMITS = f"""
 DELETE FROM waiting WHERE rowid IN (
     SELECT rowid FROM (
-        SELECT rowid, sum({EACH} + length(id) + length(line)) OVER newest AS size, count(*) OVER newest AS place
+        SELECT rowid, sum({ROW_OVERHEAD} + length(id) + length(line)) OVER newest AS size, count(*) OVER newest AS place
         FROM waiting WINDOW newest AS (ORDER BY at DESC, rowid DESC ROWS UNBOUNDED PRECEDING)
     ) WHERE size > ? OR place > ?
 )
 """
-AT_ONCE = 500  # keys in one question
-PAGE = 1 << 13  # bytes that are written together
-MOST_ROW = 1 << 22  # bytes of a row, but for one long line
-FORGOTTEN = 2000  # examples that are removed at a time
-BUSY = 30.0  # seconds that a reader's lock is waited for
+AT_ONCE = 500  # keys in one query
+PAGE = 1 << 13  # bytes of a page of the database
+MOST_ROW = 1 << 22  # bytes of a row, unless one line is longer
+DELETED_AT_ONCE = 2000  # examples
+BUSY = 30.0  # seconds to wait for the lock of a reader
 
 
-Feed = dict[str, Any]  # the identity of a log that examples come from, and the position in it
+Feed = dict[str, Any]  # the identity of a log that examples are read from, and the position in it
 
 
 class Entry(NamedTuple):
-    """One example of the log: its place, from 1, its key if it has one, and its line without the newline.
+    """One example of the log: its number, from 1, its key if it has one, and its line without the newline.
 
-    To append, and in a row: it may be several without a key, by the place of the last, their lines parted by newlines
-    or packed rows.
+    An entry to append, or a row, may hold several examples without keys: the number is that of the last, and the line
+    has their lines separated by newlines, or packed rows.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
     @property
     def first(self) -> int:
-        """The place of the first of them."""
+        """The number of the first example."""
         return self.number + 1 - rows_in(self.line)
 
 
@@ -75,16 +75,16 @@ class Waiting(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes that it takes."""
-        return len(self.line) + len(self.id) + EACH
+        """Bytes that the example takes."""
+        return len(self.line) + len(self.id) + ROW_OVERHEAD
 
 
 class LogFullError(OuzelError):
-    """What was to be written is not on disk; nothing of it counts as acknowledged."""
+    """A write failed: none of it is on disk or acknowledged."""
 
 
 class Log:
-    """The log in one file. One thread writes; whoever reads opens a connection of its own.
+    """The log in one file. One thread writes; every reader opens its own connection.
 
     >>> import tempfile
     >>> log = Log(Path(tempfile.mkdtemp(), "log.sqlite"))
@@ -97,7 +97,7 @@ class Log:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._speaking():
+        with self._wrap_errors():
             self._connection = self._connect()
             self._connection.execute(f"PRAGMA page_size = {PAGE}")  # of a new file
             self._connection.execute("PRAGMA journal_mode = WAL")
@@ -105,7 +105,7 @@ class Log:
             self._connection.executescript(SCHEMA)
 
     def close(self) -> None:
-        """Close the file; what was appended is on disk already."""
+        """Close the file; all appended entries are on disk already."""
         self._connection.close()
 
     def append(
@@ -115,38 +115,40 @@ class Log:
         labelled: Iterable[str] = (),
         feeds: Iterable[Feed] = (),
     ) -> None:
-        """Have entries on disk, all or none, with what waits for labels since, the ids that have theirs now, and how
-        far the logs were read that the entries are from.
+        """Write entries to disk, all or none of them, in one commit.
+
+        The commit also stores examples that wait for labels, removes the ids in `labelled`, and stores the positions
+        of the logs that the entries were read from.
         """
         now = time.time()
         rows = [(row.number, row.key, row.line, now, _checksum(row)) for row in _rows(entries)]
-        with self._speaking(), self._transaction() as connection:
+        with self._wrap_errors(), self._transaction() as connection:
             connection.executemany("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", rows)
             connection.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?)", waiting)
             connection.executemany("DELETE FROM waiting WHERE id = ?", [(id,) for id in labelled])
-            _note_feeds(connection, feeds)
+            _write_feeds(connection, feeds)
 
     def find(self, keys: Sequence[str]) -> dict[str, Entry]:
-        """The entries of those of the keys that the log has."""
+        """Return the entries of those keys that the log has."""
         found = {}
-        with self._speaking():
+        with self._wrap_errors():
             for start in range(0, len(keys), AT_ONCE):
-                asked = keys[start : start + AT_ONCE]
-                marks = ",".join("?" * len(asked))
-                rows = self._connection.execute(f"SELECT number, key, line FROM examples WHERE key IN ({marks})", asked)
+                some = keys[start : start + AT_ONCE]
+                marks = ",".join("?" * len(some))
+                rows = self._connection.execute(f"SELECT number, key, line FROM examples WHERE key IN ({marks})", some)
                 found.update({row[1]: Entry(*row) for row in rows})
         return found
 
     def entry(self, key: str) -> Entry | None:
-        """The entry of a key, if it is on disk; for any thread, whatever is being written."""
-        with self._speaking(), closing(self._connect()) as connection:
+        """Return the entry of a key, if it is on disk. Any thread may call this, also during a write."""
+        with self._wrap_errors(), closing(self._connect()) as connection:
             found = connection.execute("SELECT number, key, line FROM examples WHERE key = ?", (key,)).fetchone()
         return found and Entry(*found)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """The entries behind a number, in order; OuzelError at the first that is damaged or missing."""
+        """Yield the entries after a number, in order; raise OuzelError at the first that is damaged or missing."""
         number = after
-        with self._speaking(), closing(self._connect()) as connection:
+        with self._wrap_errors(), closing(self._connect()) as connection:
             rows = connection.execute(
                 "SELECT number, key, line, checksum FROM examples WHERE number > ? ORDER BY number", (after,)
             )
@@ -159,61 +161,61 @@ class Log:
                     yield Entry(number, row.key, line)
 
     def last(self) -> int:
-        """The number of the last example, 0 if there is none."""
-        with self._speaking():
+        """Return the number of the last example, 0 if there is none."""
+        with self._wrap_errors():
             found = self._connection.execute("SELECT MAX(number) FROM examples").fetchone()[0]
         return int(found or 0)
 
     def last_key(self) -> str | None:
-        """The key of the last example, if it has one."""
-        with self._speaking(), closing(self._connect()) as connection:
+        """Return the key of the last example, if it has one."""
+        with self._wrap_errors(), closing(self._connect()) as connection:
             found = connection.execute("SELECT key FROM examples ORDER BY number DESC LIMIT 1").fetchone()
         return found[0] if found else None
 
     def first(self) -> int:
-        """The number of the first example that is kept, one more than the last if none is."""
-        with self._speaking(), closing(self._connect()) as connection:
+        """Return the number of the first stored example, one more than the last if there is none."""
+        with self._wrap_errors(), closing(self._connect()) as connection:
             found = connection.execute("SELECT number, key, line FROM examples ORDER BY number LIMIT 1").fetchone()
         return self.last() + 1 if found is None else Entry(*found).first
 
     def forget(self, up_to: int) -> None:
-        """Keep the rows up to this number no longer, a few at a time; the last one stays, so that numbers go on."""
-        with self._speaking(), closing(self._connect()) as connection:
+        """Delete the rows up to this number, a few at a time; the last row stays, so that numbers continue."""
+        with self._wrap_errors(), closing(self._connect()) as connection:
             start, up_to = self.first(), min(up_to, self.last() - 1)
-            for number in range(start, up_to + 1, FORGOTTEN):
-                end = min(number + FORGOTTEN - 1, up_to)
+            for number in range(start, up_to + 1, DELETED_AT_ONCE):
+                end = min(number + DELETED_AT_ONCE - 1, up_to)
                 connection.execute("DELETE FROM examples WHERE number <= ?", (end,))
 
     def waiting(self, since: float, most: int = 1 << 62, size: int = 1 << 62) -> list[Waiting]:
-        """Examples that wait for labels, the oldest first.
+        """Return the examples that wait for labels, the oldest first.
 
-        Those from before `since` are forgotten, and so are the oldest where there are more than `most`, or they take
-        more than `size` bytes.
+        Delete those from before `since`, and the oldest ones if there are more than `most` or they take more than
+        `size` bytes.
         """
-        with self._speaking():
+        with self._wrap_errors():
             with self._transaction() as connection:
                 connection.execute("DELETE FROM waiting WHERE at < ?", (since,))
-                connection.execute(BEYOND, (size, most))
+                connection.execute(DELETE_BEYOND_LIMITS, (size, most))
             rows = self._connection.execute("SELECT id, line, at FROM waiting ORDER BY at, rowid")
             return [Waiting(*row) for row in rows]
 
     def feeds(self) -> list[Feed]:
-        """How far each log was read that examples came from."""
-        with self._speaking(), closing(self._connect()) as connection:
+        """Return the positions of the logs that examples were read from."""
+        with self._wrap_errors(), closing(self._connect()) as connection:
             return [json.loads(row[0]) for row in connection.execute("SELECT stood FROM feeds ORDER BY name")]
 
     def take_over(self, feeds: Iterable[Feed]) -> None:
-        """Have logs read as far as another log of examples says, which has the same ones."""
-        with self._speaking(), closing(self._connect()) as connection:
-            _note_feeds(connection, feeds)
+        """Store the positions that another log of examples has, which holds the same examples."""
+        with self._wrap_errors(), closing(self._connect()) as connection:
+            _write_feeds(connection, feeds)
 
     def bytes_used(self) -> int:
-        """Bytes on disk."""
-        beside = self.path.with_name(f"{self.path.name}-wal")
-        return sum(os.path.getsize(path) for path in (self.path, beside) if path.exists())
+        """Return the bytes on disk."""
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        return sum(os.path.getsize(path) for path in (self.path, wal) if path.exists())
 
     def _damaged(self, number: int, row: Entry, sound: bool) -> OuzelError:
-        """What is wrong with a row, or absent before it."""
+        """Return the error of a damaged row, or of an example missing before it."""
         if sound:
             found = f"example {number:,} is missing"
         elif row.first < row.number:
@@ -240,8 +242,8 @@ class Log:
             raise
 
     @contextmanager
-    def _speaking(self) -> Iterator[None]:
-        """What SQLite raises as one line."""
+    def _wrap_errors(self) -> Iterator[None]:
+        """Raise the errors of SQLite as an OuzelError of one line."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -252,13 +254,13 @@ class Log:
             ) from None
 
 
-def _note_feeds(connection: sqlite3.Connection, feeds: Iterable[Feed]) -> None:
+def _write_feeds(connection: sqlite3.Connection, feeds: Iterable[Feed]) -> None:
     rows = [("{kind}:{topic}".format(**feed["identity"]), json.dumps(feed)) for feed in feeds]
     connection.executemany("INSERT OR REPLACE INTO feeds VALUES (?, ?)", rows)
 
 
 def _rows(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Entries as rows: those behind one another that have no key as one, as long as it is not too large."""
+    """Yield entries as rows: successive entries without keys share a row of at most MOST_ROW bytes."""
     for key, some in groupby(entries, lambda entry: entry.key):
         lines: list[bytes] = []
         number = size = 0

@@ -1,7 +1,7 @@
-"""A log that feeds a model beside the requests: it is read for as long as the service lives, and learnt exactly once.
+"""Feed of a model: a log that the service reads as long as it runs, and learns exactly once.
 
-The position in it is written in the commit that has its examples on disk, so that the two never disagree. Wherever the
-service stops, it goes on behind the last message that it has learnt.
+One commit stores the position in the log and the examples up to it, so the two never disagree. After a stop the service
+resumes after the last message that it has learnt.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ from ouzel.service.feed_lines import TABLE, FeedLines, Part, shown_places
 from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Refused
-from ouzel.service.submission import Given, Result, Source
+from ouzel.service.submission import Result, Source, Submitted
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
-from ouzel.streams.logs.metadata import beside_of, check_beside
+from ouzel.streams.logs.metadata import check_metadata, metadata_fields
 from ouzel.streams.logs.opening import open_log
-from ouzel.streams.logs.protocol import Batch, Pause, Position
+from ouzel.streams.logs.protocol import Batch, Idle, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.options import OF_MESSAGES, make_options
 from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, name_of
-from ouzel.training.agreement import ContradictionError
 from ouzel.training.log_records import LogRecords
+from ouzel.training.resume_options import ContradictionError
 
 SHORTEST, LONGEST = 1.0, 30.0  # seconds from a failure to the next attempt
-PATIENCE = 15.0  # seconds that the end of a reading is waited for
+PATIENCE = 15.0  # seconds to wait for the reading thread to end
 ADVICE = "begin in the new one with --feed-reset, and with --feed-from TIME from a time on"
 
 
 class Learning(Protocol):
-    """A model that learns, as a feed needs it."""
+    """The part of a learning model that a feed uses."""
 
     owner: Owner
     log: example_log.Log
 
-    async def learn(self, lines: Sequence[Given], patient: bool, source: Source | None) -> list[Result]:
-        """Have lines learnt, and what the source says with them."""
+    async def learn(self, lines: Sequence[Submitted], patient: bool, source: Source | None) -> list[Result]:
+        """Learn lines, and store the position of their source with them."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be read, and how."""
+    """Options of a feed: the log to read, and how to read it."""
 
     url: str
     reading: Reading = field(default_factory=lambda: Reading(follow=True))
     format: str | None = None
-    anew: bool = False  # whether a log of a known name that is another one is to be begun
+    anew: bool = False  # whether to start over in another log of a known name
 
     def check(self) -> None:
-        """OuzelError if this is not a log, or what reads it is absent."""
+        """Raise OuzelError if this is not a log, or if its library is not installed."""
         if not is_log(self.url):
             raise OuzelError(
                 f"--feed takes the address of a log, such as {EXAMPLE}, or of a query with a cursor; got {self.url!r}"
@@ -69,14 +69,14 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """What it is called, without the server and what is secret."""
+        """The name of the log, without its server and secrets."""
         return name_of(self.url)
 
 
 def plans_of(
     feed: Sequence[str] | None, feed_begin: str, feed_format: str | None, feed_anew: bool, on_gap: str | None
 ) -> list[Plan]:
-    """What is to be read, of what was said on the command line; each log once."""
+    """Return the plans that options of the command line describe; each log may be named once."""
     reading = Reading(begin=feed_begin, follow=True, on_gap=on_gap or "raise")
     plans = [Plan(url, reading, feed_format, feed_anew) for url in feed or ()]
     for plan in plans:
@@ -88,41 +88,41 @@ def plans_of(
 
 
 def check_messages(plans: Sequence[Plan], reading: dict[str, Any]) -> None:
-    """Refuse what is asked beside messages of logs that have nothing there, or of none."""
-    asked = make_options({name: reading[name] for name in OF_MESSAGES if name in reading})
-    if any(beside_of(asked)) and not plans:
+    """Refuse --with-key and --with-headers without logs, or with logs whose messages have neither."""
+    options = make_options({name: reading[name] for name in OF_MESSAGES if name in reading})
+    if any(metadata_fields(options)) and not plans:
         raise OuzelError("--with-key and --with-headers are of a log; name it with --feed URL")
     for plan in plans:
-        check_beside(asked, plan.name, plan.url)
+        check_metadata(options, plan.name, plan.url)
 
 
 class Feed:
-    """A log at work as a source of a model, from `start` to `stop`."""
+    """A thread that reads a log for a model, from `start` to `stop`."""
 
     def __init__(self, served: Learning, plan: Plan, say: Callable[[str], None] = lambda line: None) -> None:
         self.served, self.plan, self._say = served, plan, say
-        self.failure: str | None = None  # why it is not read at present
-        self.remark: str | None = None  # what the log had to say last: of an outage, of messages that are gone
+        self.failure: str | None = None  # why the log is not read at present
+        self.remark: str | None = None  # last remark of the log: an outage, or messages that are gone
         self.caught_up = False
-        self.position = Position()  # of what is learnt
-        self.behind: int | None = None  # messages that are still to be learnt, as far as is known
+        self.position = Position()  # of the learnt messages
+        self.behind: int | None = None  # messages still to be learnt, if known
         self._messages = PerSecond()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"ouzel-feed-{plan.name}", daemon=True)
 
     def start(self) -> None:
-        """Begin to read; from within the loop."""
+        """Start to read; call this within the event loop."""
         self._loop = asyncio.get_running_loop()
         self._thread.start()
 
     async def stop(self) -> None:
-        """Read no more; what is under way is learnt."""
+        """Stop reading; the lines being learnt are learnt to the end."""
         self._ending.set()
         if self._thread.ident is not None:
             await asyncio.to_thread(self._thread.join, PATIENCE)
 
     def now(self) -> dict[str, Any]:
-        """Where it stands, as JSON values."""
+        """Return the state of the feed as JSON values."""
         position = self.position
         return {
             "log": self.plan.name,
@@ -138,7 +138,7 @@ class Feed:
         }
 
     def figures(self) -> dict[str, float]:
-        """Where it stands, for counters; what is not known is left out."""
+        """Return the figures of the feed for metrics, without unknown ones."""
         found = {**self.now(), "failing": self.failure is not None}
         return {name: float(value) for name, value in found.items() if isinstance(value, (int, float))}
 
@@ -148,7 +148,7 @@ class Feed:
             begun = time.monotonic()
             try:
                 self._read()
-            except Exception as error:  # whatever a client's library raises: it is tried again
+            except Exception as error:  # client libraries raise any; the feed tries again
                 said = error.on_command_line if isinstance(error, OuzelError) else f"{self.plan.name}: {error!r}"
                 if said != self.failure:
                     self._say(said)
@@ -157,11 +157,11 @@ class Feed:
             self._ending.wait(pause)
 
     def _read(self) -> None:
-        """Learn what the log has behind what was learnt of it, and then what comes, until the feed is stopped."""
+        """Learn the messages after the last learnt one, and new ones as they come, until the feed stops."""
         options = self.served.owner.reading.options
-        log = open_log(self.plan.url, replace(self.plan.reading, beside=beside_of(options)))
+        log = open_log(self.plan.url, replace(self.plan.reading, metadata=metadata_fields(options)))
         try:
-            log.say = self._told
+            log.say = self._report
             identity = log.identity()
             position = self.position = self._recall(identity)
             self.failure = None
@@ -172,16 +172,16 @@ class Feed:
                 for batch in found:
                     if self._ending.is_set():
                         return
-                    self.caught_up = batch is Pause.CAUGHT_UP
+                    self.caught_up = batch is Idle.AT_END
                     for part in lines.parts(batch, self.position) if isinstance(batch, Batch) else ():
                         part.position.lost = lost + log.lost
                         self._learn(part, identity)
-                    self.behind = log.behind(self.position)  # here, for a client is asked by one thread at a time
+                    self.behind = log.lag(self.position)  # here, because one thread at a time may use a client
         finally:
             log.close()
 
     def _learn(self, part: Part, identity: dict[str, str]) -> None:
-        """Have lines learnt, and the position behind them on disk with them; OuzelError if that is not so."""
+        """Learn lines and store the position after them; raise OuzelError if that fails."""
         source = Source(identity, part.position)
         learning = self.served.learn(part.lines, True, source)
         results = asyncio.run_coroutine_threadsafe(learning, self._loop).result()
@@ -189,16 +189,16 @@ class Feed:
         self._messages.add(len(part.lines))
         refused = [result for result in results if isinstance(result, Refused)]
         if refused and not self.position.examples and self.remark is None:
-            self._told(
+            self._report(
                 f"{self.plan.name}: nothing of the first {len(refused):,} messages is learnt ({refused[0].error}); "
                 "look at /v1/quarantine, and if it is the label, begin in a new folder with --label NAME"
             )
 
     def _recall(self, identity: dict[str, str]) -> Position:
-        """Where the model stands in the log: by its own log, or by the training that it began with."""
+        """Return the position of the model in the log: from its own log, or from the training that it started with."""
         records = LogRecords(advice=ADVICE)
-        noted = [*self.served.log.feeds(), *self.served.owner.logs]
-        records.remember(noted, str(self.served.log.path), again=False)
+        stored = [*self.served.log.feeds(), *self.served.owner.logs]
+        records.remember(stored, str(self.served.log.path), relearn=False)
         try:
             return records.recall(identity) or Position()
         except ContradictionError:
@@ -206,6 +206,6 @@ class Feed:
                 raise
             return Position()
 
-    def _told(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         self.remark = line
         self._say(line)

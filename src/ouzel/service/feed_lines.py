@@ -1,4 +1,4 @@
-"""Messages of a log as lines that a service learns, each part with the position behind it."""
+"""Messages of a log as lines that a service learns, in parts with the position after each."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ouzel.errors import DataError
+from ouzel.service.arrow_batches import rows_as_json
 from ouzel.service.formats import as_json
-from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
-from ouzel.service.submission import Given
+from ouzel.service.submission import Submitted
 from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, by_content
 from ouzel.streams.logs.arrow import rows_of_message
 from ouzel.streams.logs.messages import lines_of
 from ouzel.streams.logs.protocol import Batch, Place, Position, shown
 
-AT_ONCE = 1024  # lines of a part: what else waits to be learnt waits for no more than these
-TABLE = "sql"  # of rows of a database, which are no messages
+AT_ONCE = 1024  # lines of a part: other examples wait for no more than these
+TABLE = "sql"  # format of rows of a database, which are not messages
 
 
 class Part(NamedTuple):
-    """Lines that follow one another, and the position behind the last of them."""
+    """Successive lines, and the position after the last of them."""
 
-    lines: list[Given]
+    lines: list[Submitted]
     position: Position
 
 
 class FeedLines:
-    """The lines of one log, all of which have one format, which the first that can be told tells."""
+    """Reader of the lines of one log, in one format: the given one, or that of the first message with a known one."""
 
     def __init__(self, reading: Reading, name: str, format: str | None) -> None:
         self.reading, self.name, self.format = reading, name, format
 
     def parts(self, batch: Batch, position: Position) -> Iterator[Part]:
-        """The lines of a batch that follows a position, some at a time."""
+        """Yield the lines of a batch that follows a position, in parts."""
         begun = position.within[1] if position.within[0] == batch.partition else 0
         messages = self._messages(batch)
         lines = [
             (line, place, k) for place, found in enumerate(messages) for k, line in enumerate(found, 1)
-        ]  # with the message that each is of, and its number in it
+        ]  # with the place of the message, and the number of the line within it
         lines = [line for line in lines if line[1] or line[2] > begun]
         for start in range(0, len(lines) or 1, AT_ONCE):
             some = lines[start : start + AT_ONCE]
@@ -50,30 +50,34 @@ class FeedLines:
                 ended = number == len(messages[place])
                 behind, within = (place + 1, 0) if ended else (place, number)
             position = copy.deepcopy(position)
-            position.pass_over(batch, behind)
+            position.advance(batch, behind)
             position.within = (batch.partition, within) if within else ("", 0)
             position.format = self.format or ""
-            yield Part(self._given([line for line, _, _ in some]), position)
+            yield Part(self._submitted([line for line, _, _ in some]), position)
 
     def _messages(self, batch: Batch) -> list[list[bytes]]:
-        """The lines of each message; a row of a table is one."""
+        """Return the lines of each message; a row of a table counts as a message."""
         if self.format == TABLE:
             return [[line] for line in rows_as_json(batch.values)]
         if self.format is None:
-            self.format = self._told(batch)
+            self.format = self._detect_format(batch)
         format = FORMATS.get(self.format or "")
         if format is not None and format.is_columnar:
-            return [self._rows(value, batch.beside[k] if batch.beside else {}) for k, value in enumerate(batch.values)]
+            return [
+                self._rows(value, batch.metadata[k] if batch.metadata else {}) for k, value in enumerate(batch.values)
+            ]
         return lines_of(batch, format)
 
-    def _rows(self, value: bytes | None, beside: Mapping[str, str]) -> list[bytes]:
-        """The rows of a message; one that cannot be read is a line that is refused."""
+    def _rows(self, value: bytes | None, metadata: Mapping[str, str]) -> list[bytes]:
+        """Return the rows of a message as lines; an unreadable message is one line, which will be refused."""
         try:
-            return rows_as_json(rows_of_message(value, beside, self.name, self.reading.options.limits)) if value else []
+            return (
+                rows_as_json(rows_of_message(value, metadata, self.name, self.reading.options.limits)) if value else []
+            )
         except DataError:
             return [value or b""]
 
-    def _told(self, batch: Batch) -> str | None:
+    def _detect_format(self, batch: Batch) -> str | None:
         for value in filter(None, batch.values):
             with suppress(DataError):
                 found = by_content(value[:4096], self.name)
@@ -81,21 +85,21 @@ class FeedLines:
                     return found.name
         return None
 
-    def _given(self, lines: list[bytes]) -> list[Given]:
-        """Lines as they are to be learnt: as objects, or with the reason why they are none."""
+    def _submitted(self, lines: list[bytes]) -> list[Submitted]:
+        """Return lines to submit: as JSON objects, or with the reason why they are refused."""
         if self.format is None:
             refused = Refused(f"found a message of no known format; expected {', '.join(MESSAGE_FORMATS)}")
-            return [Given(line, refused=refused) for line in lines]
+            return [Submitted(line, refused=refused) for line in lines]
         format = FORMATS.get(self.format)
         if format is None or format.family is not Family.LINES or not lines:
-            return [Given(line) for line in lines]
+            return [Submitted(line) for line in lines]
         found = as_json(lines, format, self.reading.options, self.reading.label)
         return [
-            Given(line, refused=made) if isinstance(made, Refused) else Given(made)
+            Submitted(line, refused=made) if isinstance(made, Refused) else Submitted(made)
             for line, made in zip(lines, found, strict=True)
         ]
 
 
 def shown_places(position: Position) -> dict[str, Place]:
-    """The last place that was learnt of each partition, for people."""
+    """Return the place of the last learnt message of each partition, for people."""
     return {partition: shown(place) for partition, place in position.last.items()}

@@ -1,11 +1,11 @@
-"""What a served model has on disk: where it began, the log of what it learnt since, and snapshots on the way.
+"""Folder of a served model: the model it started from, the log of examples learnt since, and snapshots.
 
-    base.ouzel                  the model as it began, and how lines are read
+    base.ouzel                  the model at its start, and how lines are read
     log.sqlite                  the examples learnt since, in order
-    snapshot-000000120000.ouzel the model after so many of them; the last two are kept
-    readers/                    snapshots unpacked for processes that map them; they come and go with those
+    snapshot-000000120000.ouzel the model after 120,000 of them; the last two are kept
+    readers/                    snapshots unpacked for the processes that map them, and deleted with those
 
-The model is always `base` and the log; a snapshot saves reading the log from its beginning.
+`base` and the log define the model; a snapshot only saves reading the log from its start.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ouzel.streams.block import ROWS
 
 BASE, LOG, READERS = "base.ouzel", "log.sqlite", "readers"
 SNAPSHOT = re.compile(r"snapshot-(\d{12})\.ouzel")
-KEPT = 2  # snapshots: one, and one before it should that be damaged
+KEPT = 2  # snapshots: the last, and the one before it in case the last is damaged
 
 
 class Folder:
-    """The files of one model, by its name."""
+    """The files of one model, by the name of the model."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -41,16 +41,16 @@ class Folder:
 
     @property
     def begun(self) -> bool:
-        """Whether there is a model."""
+        """Whether the folder has a model."""
         return self.base.exists()
 
     def check_new(self) -> None:
-        """OuzelError if a model cannot begin here: there is a log of one whose beginning is missing."""
+        """Raise OuzelError if no model can start here: there is the log of a model whose base file is missing."""
         if (self.path / LOG).exists():
             raise OuzelError(f"{self.path}: has a log and no {BASE}, where it began; put that file back")
 
     def begin(self, model: Model, notes: dict[str, Any]) -> None:
-        """Take a model to begin with; its notes say how lines are read."""
+        """Write the model to start from; its notes say how lines are read."""
         self.check_new()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ class Folder:
         persistence.save(model, self.base, notes)
 
     def open(self, say: Callable[[str], None] = lambda line: None) -> tuple[Owner, Log]:
-        """The model with all that was acknowledged, and its log; `say` is told in a line what was not sound."""
+        """Return the model with all acknowledged examples, and its log; report damaged snapshots to `say`."""
         owner, log = Owner(self.name, self.base), Log(self.path / LOG)
         for snapshot in reversed(self.snapshots()):
             try:
@@ -76,26 +76,26 @@ class Folder:
         return owner, log
 
     def snapshots(self) -> list[Path]:
-        """The snapshots there are, the oldest first."""
+        """Return the snapshots, the oldest first."""
         found = self.path.iterdir() if self.path.is_dir() else ()
         return sorted(path for path in found if SNAPSHOT.fullmatch(path.name))
 
     def snapshot(self, owner: Owner) -> Path:
-        """Write the model as it is now, and remove what is older than the one before; its file."""
+        """Write a snapshot of the model, delete all but the last two, and return its path."""
         path = self.path / f"snapshot-{owner.learnt:012}.ouzel"
         if not path.exists():
-            beside = self.path / "snapshot.ouzel"
-            learnt = owner.save(beside)
-            path = beside.replace(self.path / f"snapshot-{learnt:012}.ouzel")
+            partial = self.path / "snapshot.ouzel"
+            learnt = owner.save(partial)
+            path = partial.replace(self.path / f"snapshot-{learnt:012}.ouzel")
         for old in self.snapshots()[:-KEPT]:
             with suppress(OSError):
                 old.unlink()
         return path
 
     def compact(self, log: Log, keep: int) -> None:
-        """Keep no more than so many examples behind the last, but all that any snapshot is behind of.
+        """Delete old examples of the log: keep the last `keep`, and all after the older snapshot.
 
-        The first snapshot that is kept is then where the model begins.
+        The model is then defined by that snapshot and the log.
         """
         found = self.snapshots()
         if len(found) == KEPT:
@@ -111,7 +111,7 @@ class Folder:
 
 
 def learnt_of(snapshot: Path) -> int:
-    """How many examples of the log a snapshot has learnt, by its name."""
+    """Return the number of examples of the log that a snapshot has learnt, by its name."""
     found = SNAPSHOT.fullmatch(snapshot.name)
     assert found is not None
     return int(found[1])

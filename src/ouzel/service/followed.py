@@ -1,4 +1,4 @@
-"""A model that another service learns: it is fetched as it changes, and answers here, in any number of processes."""
+"""A copy of a model that another service learns: it fetches snapshots and answers, in any number of processes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import NoReturn, Protocol
 import httpx
 
 from ouzel.errors import OuzelError
-from ouzel.service.answering import Answering
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
-from ouzel.service.submission import Given, Rows, Text
+from ouzel.service.predictor import Predictor
+from ouzel.service.submission import ArrowBatch, Submitted, TextBatch
 
-PATIENCE = 30.0  # seconds that the other service has to answer
+PATIENCE = 30.0  # seconds to wait for the other service
 
 
 class FollowingError(OuzelError):
-    """What is asked of a reader is for the service that it follows."""
+    """A reader got a request that only the service it follows can answer."""
 
 
 class Snapshots:
-    """The snapshots of another service's model, each fetched once, into one file."""
+    """The snapshots of a model of another service, each fetched once into one file."""
 
     def __init__(self, address: str, name: str, place: Path, token: str | None = None) -> None:
         self.writer = address.rstrip("/")
@@ -35,7 +35,7 @@ class Snapshots:
         self._tag = ""
 
     def fetch(self) -> bool:
-        """Have the newest snapshot; whether it is another than before."""
+        """Fetch the newest snapshot; return whether it is a new one."""
         try:
             headers = {**self._headers, "If-None-Match": self._tag}
             with httpx.stream("GET", self.address, headers=headers, timeout=PATIENCE) as response:
@@ -45,37 +45,37 @@ class Snapshots:
                     raise OuzelError(
                         f"{self.address}: answers {response.status_code}; is the address right, and the token?"
                     )
-                beside = self.place.with_suffix(".part")
-                with beside.open("wb") as file:
+                partial = self.place.with_suffix(".part")
+                with partial.open("wb") as file:
                     for part in response.iter_bytes():
                         file.write(part)
-                beside.replace(self.place)  # who has mapped the one before keeps that
+                partial.replace(self.place)  # processes that map the one before keep it
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise OuzelError(f"{self.address}: cannot be reached ({error}); is the service there?") from None
         self._tag = response.headers.get("etag", "")
         return True
 
     def forget(self) -> None:
-        """Take what is there for new."""
+        """Treat the present snapshot as new."""
         self._tag = ""
 
 
 class Source(Protocol):
-    """Where the snapshots of a model are had from."""
+    """Source of the snapshots of a model."""
 
     writer: str  # the service that learns
-    place: Path  # of the newest snapshot
+    place: Path  # the newest snapshot
     mapped: Path  # the file of the same model whose arrays are mapped
 
     def fetch(self) -> bool:
-        """Whether there is another one than before."""
+        """Fetch the newest snapshot; return whether it is a new one."""
 
     def forget(self) -> None:
-        """Take what is there for new: it could not be read."""
+        """Treat the present snapshot as new, after it could not be read."""
 
 
-class Followed(Answering):
-    """The model of another service, as it was at that service's last snapshot."""
+class Followed(Predictor):
+    """A model of another service, as of its last snapshot."""
 
     def __init__(
         self,
@@ -95,29 +95,29 @@ class Followed(Answering):
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to follow; from within the loop."""
+        """Start to follow; call this within the event loop."""
         self._task = asyncio.create_task(self._follow())
 
     async def end(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         self.ending = True
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        self.aside.end()
+        self.background.end()
 
     @property
     def failure(self) -> str | None:
-        """Why the model is not followed at present: it answers as it was last."""
+        """Why the model is not followed at present; it answers from its last snapshot."""
         return self.lost
 
     def last_snapshot(self) -> Path | None:
-        """The file that was fetched last."""
+        """Return the file that was fetched last."""
         return self.snapshots.place
 
     async def refresh(self) -> None:
-        """Answer as the newest snapshot does. It is loaded beside the model that answers meanwhile."""
+        """Replace the model by the newest snapshot. The old model answers while the new one is loaded."""
         if await asyncio.to_thread(self.snapshots.fetch):
             try:
                 self.owner = await asyncio.to_thread(_owner_of, self.name, self.snapshots.mapped)
@@ -125,23 +125,23 @@ class Followed(Answering):
                 self.snapshots.forget()
                 raise
 
-    async def learn(self, lines: Sequence[Given], patient: bool = False) -> NoReturn:
-        """Refused: a reader does not learn."""
+    async def learn(self, lines: Sequence[Submitted], patient: bool = False) -> NoReturn:
+        """Raise FollowingError: a reader does not learn."""
         raise FollowingError(f"this is a reader; send it to {self.snapshots.writer}")
 
-    async def learn_whole(self, whole: Text | Rows) -> NoReturn:
-        """The same."""
+    async def learn_whole(self, whole: TextBatch | ArrowBatch) -> NoReturn:
+        """Raise FollowingError."""
         await self.learn(())
 
     async def room(self) -> None:
-        """There is nothing to wait for."""
+        """Return at once: nothing waits to be learnt."""
 
     async def label(self, id: str, label: object) -> NoReturn:
-        """The same."""
+        """Raise FollowingError."""
         await self.learn(())
 
     async def snapshot(self) -> NoReturn:
-        """The same."""
+        """Raise FollowingError."""
         await self.learn(())
 
     async def _follow(self) -> None:
@@ -157,8 +157,8 @@ class Followed(Answering):
 
 
 def _owner_of(name: str, snapshot: Path) -> Owner:
-    """The model of a snapshot, with its figures."""
+    """Return the owner of the model of a snapshot, with its figures."""
     owner = Owner(name, snapshot, mapped=True)
-    with suppress(OuzelError):  # before anything was learnt there are none
+    with suppress(OuzelError):  # a model that has learnt nothing has none
         owner.restore(snapshot)
     return owner

@@ -1,8 +1,8 @@
-"""The gate that every request passes: who asks, how much, how long; and what is noted of it.
+"""Gate that every request passes: it checks tokens, sites, sizes and times, and counts and logs the request.
 
-Without tokens a service listens on this machine alone. With tokens a request needs one whose scopes hold that of the
-route; one that is wrong and one that is missing are answered alike. With or without, a browser that shows a page of
-another site changes nothing here: it says with every request which site the page is of.
+Without tokens a service listens on this machine alone. With tokens a request needs a token with the scope of the route;
+a wrong token and a missing one get the same answer. In either case a browser that shows a page of another site changes
+nothing here: browsers send the site of the page with every request.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from ouzel.service.tokens import Tokens
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
-WHOLE = "ouzel.whole"  # in the scope of a request that came to its end before anybody asked for its body
-WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # the timeout of its next part, and seconds for those that follow
+WHOLE = "ouzel.whole"  # in the scope of a request whose body arrived whole before it was read
+WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # in its scope: timeout of the next part, seconds for later ones
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
-PORTS = {"http": "80", "https": "443"}  # where a host has none
+PORTS = {"http": "80", "https": "443"}  # defaults
 SECURITY = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -45,10 +45,10 @@ SECURITY = [
 
 
 def admit(request: Request, tokens: Tokens | None, scope: str | None) -> None:
-    """Refuse a request that may not come in, or may not do what needs a scope; nothing of its body is read yet."""
-    headers = dict(reversed(request.scope["headers"]))  # the first of a name counts; these are bytes
+    """Refuse a request from a wrong host or site, or without the scope it needs; nothing of its body is read yet."""
+    headers = dict(reversed(request.scope["headers"]))  # bytes; the first header of a name counts
     host, site, origin = headers.get(b"host", b""), headers.get(b"sec-fetch-site"), headers.get(b"origin")
-    if tokens is None and not _is_here(host):  # another site cannot come in by a name of its own
+    if tokens is None and not _is_here(host):  # so that another site cannot point its own name here
         raise ProblemError(421, "a service without tokens answers for localhost alone")
     if (site is not None or origin is not None) and request.scope["method"] not in SAFE:
         _check_site(host, site, origin)
@@ -57,7 +57,7 @@ def admit(request: Request, tokens: Tokens | None, scope: str | None) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine by a name that no other has.
+    """Return whether a host is a loopback name or address.
 
     >>> [is_loopback(host) for host in ("LOCALHOST", "127.0.0.1", "::1", "[::1]", "0.0.0.0", "shop.example")]
     [True, True, True, True, False, False]
@@ -69,7 +69,7 @@ def is_loopback(host: str) -> bool:
 
 
 def split_host(text: str, port: str = "") -> tuple[str, str]:
-    """The name of a host, which has no case, and its port; another one where it says none.
+    """Return the name of a host in lower case, and its port, or the given one if it has none.
 
     >>> split_host("Localhost:8000"), split_host("[::1]", "80"), split_host("[::1]:8000")
     (('localhost', '8000'), ('[::1]', '80'), ('[::1]', '8000'))
@@ -80,16 +80,16 @@ def split_host(text: str, port: str = "") -> tuple[str, str]:
 
 @lru_cache(64)
 def _is_here(host: bytes) -> bool:
-    """Whether a `Host` is this machine."""
+    """Return whether the header `Host` names this machine."""
     return is_loopback(split_host(host.decode("latin-1"))[0])
 
 
 def _check_site(host: bytes, site: bytes | None, origin: bytes | None) -> None:
-    """Refuse what a page of another site would change.
+    """Refuse a change from a page of another site.
 
-    A browser says where a request comes from, and no page can say it otherwise: `Sec-Fetch-Site` names the relation,
-    whatever a proxy makes of names; older browsers, and those without TLS, send the page's `Origin` alone, which has
-    the host of this service. Clients that are not browsers send neither.
+    Browsers say where a request comes from, and pages cannot forge it. `Sec-Fetch-Site` names the relation of the
+    sites, whatever names a proxy uses. Older browsers, and those without TLS, only send the `Origin` of the page,
+    which must be the host of this service. Clients that are not browsers send neither.
     """
     if site is not None:
         other = site not in (b"same-origin", b"none")
@@ -117,7 +117,7 @@ def _check_token(request: Request, tokens: Tokens, scope: str) -> None:
 
 
 async def chunks_of_body(request: Request, limits: ServiceLimits) -> AsyncIterator[bytes]:
-    """The body of a request as it comes, each part within the time that a client may take."""
+    """Yield the body of a request as it arrives; raise a ProblemError if a part takes too long."""
     stream, scope = request.stream(), request.scope
     while True:
         patience = scope.get(PATIENCE, limits.seconds)
@@ -138,7 +138,7 @@ async def chunks_of_body(request: Request, limits: ServiceLimits) -> AsyncIterat
 
 
 def hurry(scope: Scope, seconds: float) -> None:
-    """Have a client that is silent in the middle of a body be waited for no longer than this from now on."""
+    """Limit the time to wait for each further part of a body to `seconds` from now on."""
     scope[PATIENCE] = seconds
     waiting: asyncio.Timeout | None = scope.get(WAITING)
     if waiting is not None and not waiting.expired():
@@ -146,7 +146,7 @@ def hurry(scope: Scope, seconds: float) -> None:
 
 
 async def body_of(request: Request, limits: ServiceLimits) -> bytes:
-    """The whole body of a request that is not larger than may be."""
+    """Return the whole body of a request; raise a ProblemError if it is too large."""
     if WHOLE in request.scope:
         message = await request.receive()
         if message["type"] == "http.disconnect":
@@ -169,7 +169,7 @@ def _check_size(size: int, limits: ServiceLimits) -> None:
 
 
 class Gate:
-    """Counts and logs every request, and sends the headers that keep a browser safe."""
+    """Counts and logs every request, and sends security headers."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, log: FilteringBoundLogger | None) -> None:
         self.app = app
@@ -181,7 +181,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         begun = time.perf_counter()
-        status = 499  # unless anything is answered: the client has gone
+        status = 499  # the client has gone, unless a response starts
 
         async def sending(message: Message) -> None:
             nonlocal status

@@ -1,4 +1,4 @@
-"""What a service takes: nothing that comes from outside may grow without end."""
+"""Limits of a service: nothing that comes from outside may grow without end."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from ouzel.streams.block import Block
 
 
 class BusyError(OuzelError):
-    """More waits than there is room for."""
+    """Too much waits already."""
 
 
 @dataclass(frozen=True)
 class ServiceLimits:
-    """Limits of one service; those of a model are its own even if a service has several."""
+    """Limits of one service; limits on a model apply to each model of the service."""
 
-    body: int = 16 << 20  # bytes of a request that is read as a whole
+    body: int = 16 << 20  # bytes of a request that is read whole
     examples: int = 100_000  # of one request to predict
     line: int = 1 << 20  # bytes of one example
     features: int = 100_000  # of one example
-    largest_id: int = (1 << 24) - 1  # of a feature that is a number, unless the model knows larger ones
+    largest_id: int = (1 << 24) - 1  # of a feature without a name, unless the model knows larger ones
     queue: int = 20_000  # examples that may wait to be learnt
-    queue_bytes: int = 256 << 20  # of them, and of long requests that wait to be answered
+    queue_bytes: int = 256 << 20  # of those examples, and of long requests that wait to be answered
     connections: int = 1_000
-    seconds: float = 30.0  # that a client may take for the next part of a body
+    seconds: float = 30.0  # allowed for the next part of a body
     unlabelled: int = 100_000  # examples that wait for their labels
-    unlabelled_bytes: int = 256 << 20  # that they take, in memory and on disk
+    unlabelled_bytes: int = 256 << 20  # of those examples, in memory and on disk
     unlabelled_hours: float = 168.0
-    quarantine: int = 100  # refused lines that are kept to look at
+    quarantine: int = 100  # refused lines that are kept for inspection
 
     def exceeded(self, line: Line) -> Refused | None:
-        """Why a line is more than one example may be."""
+        """Return why a line is too large for one example; None if it is not."""
         if len(line.text) > self.line:
             return Refused(f"found {len(line.text):,} bytes; expected an example of at most {self.line:,}")
         if len(line.example[0]) > self.features:
@@ -47,11 +47,11 @@ class ServiceLimits:
         return None
 
     def exceeds(self, longest: int, block: Block) -> bool:
-        """Whether a line is more than one example may be: the longest has so many bytes, and they make a block."""
+        """Return whether a line of a block is too large for one example; the longest has `longest` bytes."""
         return longest > self.line or int(np.diff(block.offsets).max(initial=0)) > self.features
 
     def check(self, block: Block, model: Model) -> None:
-        """Refuse a feature id that would take room for nothing: OuzelError."""
+        """Raise OuzelError on a feature id that would waste memory."""
         if model.budgeted or not block.nonzeros:
             return
         largest = int(largest_id(block.indices, block.offsets[0], block.offsets[-1]))
@@ -60,7 +60,7 @@ class ServiceLimits:
 
 
 def limits_of(given: Sequence[str]) -> ServiceLimits:
-    """The usual limits but for those given as NAME=VALUE.
+    """Return the default limits, changed by settings NAME=VALUE.
 
     >>> limits_of(["body=1MB", "seconds=5"]).body
     1048576

@@ -1,4 +1,4 @@
-"""What a service counts, as Prometheus reads it; and the latencies of its last requests, for the page."""
+"""Metrics of a service for Prometheus, and the latencies of its last requests for the page."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ RATE_OVER = 60  # seconds
 
 
 class PerSecond:
-    """How many of something came in each of the last seconds."""
+    """Counter of events in each of the last seconds."""
 
     def __init__(self) -> None:
         self._counts: deque[tuple[int, int]] = deque(maxlen=RATE_OVER + 1)
 
     def add(self, count: int = 1) -> None:
-        """Count some now."""
+        """Count events now."""
         second, before = int(time.time()), 0
         if self._counts and self._counts[-1][0] == second:
             before = self._counts.pop()[1]
         self._counts.append((second, before + count))
 
     def rate(self) -> float:
-        """How many came a second, over the last whole minute or less."""
+        """Return the events per second over the last minute or less."""
         now, counts = int(time.time()), list(self._counts)
         past = sum(count for second, count in counts if now - RATE_OVER <= second < now)
         return past / max(1, min(RATE_OVER, now - counts[0][0])) if counts else 0.0
 
 
 class Metrics:
-    """The counters of one process, of all its models."""
+    """The metrics of one process and all its models."""
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
@@ -73,11 +73,11 @@ class Metrics:
             registry=registry,
         )
         self.latencies: dict[str, deque[float]] = {}
-        self._asked: dict[tuple[str, str, int], tuple[Counter, Histogram, deque[float]]] = {}  # found once
+        self._by_request: dict[tuple[str, str, int], tuple[Counter, Histogram, deque[float]]] = {}  # looked up once
         self._learnt, self._answered = PerSecond(), PerSecond()
 
     def group(self, model: str, results: Sequence[Answer | Refused], more: int = 0) -> None:
-        """Count what became of a group's lines, and more that were learnt."""
+        """Count the results of a group of lines, and `more` examples that were learnt."""
         refused = sum(isinstance(result, Refused) for result in results)
         repeated = sum(isinstance(result, dict) and "repeated" in result for result in results)
         learnt = len(results) - refused - repeated + more
@@ -88,12 +88,12 @@ class Metrics:
         self._learnt.add(learnt)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
-        known = self._asked.get((method, route, status))
+        """Count an answered request."""
+        known = self._by_request.get((method, route, status))
         if known is None:
             latencies = self.latencies.setdefault(route, deque(maxlen=RECENT))
             known = self.requests.labels(method, route, str(status)), self.seconds.labels(route), latencies
-            self._asked[method, route, status] = known
+            self._by_request[method, route, status] = known
         count, histogram, latencies = known
         count.inc()
         histogram.observe(seconds)
@@ -101,18 +101,20 @@ class Metrics:
         self._answered.add()
 
     def rates(self) -> dict[str, float]:
-        """Examples learnt and requests answered a second, over the last whole minute or less."""
+        """Return examples learnt and requests answered per second, over the last minute or less."""
         return {"examples": self._learnt.rate(), "requests": self._answered.rate()}
 
     def percentiles(self) -> dict[str, dict[str, float]]:
-        """Milliseconds within which half, 90 % and 99 % of the last requests of each route were answered."""
+        """Return the 50th, 90th and 99th percentile of the latency of each route, in milliseconds."""
         found = {}
-        recent = {route: list(seconds) for route, seconds in list(self.latencies.items())}  # requests go on meanwhile
+        recent = {
+            route: list(seconds) for route, seconds in list(self.latencies.items())
+        }  # requests continue meanwhile
         for route, seconds in recent.items():
             half, most, nearly_all = np.percentile(seconds or [0.0], [50, 90, 99]) * 1000.0
             found[route] = {"p50": float(half), "p90": float(most), "p99": float(nearly_all)}
         return found
 
     def text(self) -> bytes:
-        """All of it in Prometheus' text format."""
+        """Return the metrics in the text format of Prometheus."""
         return generate_latest(self.registry)

@@ -1,13 +1,13 @@
-"""The owner of a model: the one place where it learns, and where its state is read.
+"""Owner of a model: the one place that learns with it and reads its state.
 
-An example takes the way of files: the reader of JSON lines, blocks, `Run.learn`. What a run notes of its files is noted
-here of the log, so that a snapshot is, byte for byte, the file that `ouzel train` makes of the exported log.
+Examples pass through the code that reads files: the reader of JSON lines, blocks, `Run.learn`. The owner records the
+log as a run records its files, so that a snapshot is, byte for byte, the model file that `ouzel train` makes from the
+exported log.
 """
 
 from __future__ import annotations
 
 import copy
-import json
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,9 +24,8 @@ from ouzel.model.answers import as_json
 from ouzel.model.contributions import explained
 from ouzel.model.importance import most_important
 from ouzel.model.room import check_block
-from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
-from ouzel.service.aside import MOMENT, NotNowError
-from ouzel.service.drift import PageHinkley
+from ouzel.service.answers import Answer, PageHinkley, answers_before, answers_of, errors_of
+from ouzel.service.batching import MOMENT, WouldBlockError
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading, Row
 from ouzel.streams.block import Block
@@ -37,16 +36,16 @@ from ouzel.training.source_records import Ledger, Record
 
 
 class Owner:
-    """A model that has learnt the first so many examples of a log, which begins where the model file `base` stood.
+    """A model that started from the model file `base` and has learnt the first `learnt` examples of a log.
 
-    Whatever reads or changes the model holds `lock`, for as long as a group of examples takes to be learnt or
-    predicted; nobody waits for a disk with it.
+    All code that reads or changes the model holds `lock`, for as long as it takes to learn or predict a group of
+    examples; no one holds it while waiting for the disk.
     """
 
     def __init__(self, name: str, base: Path, mapped: bool = False) -> None:
         self.name = name
         self.base = base
-        self.mapped = mapped  # whether the model's arrays are those of a file, as long as nothing is learnt
+        self.mapped = mapped  # whether the arrays of the model are mapped from a file; such a model does not learn
         self.model, notes = persistence.load_notes(base, mapped)
         self.model.classes.allow(None)
         if self.model.task.groups:
@@ -55,8 +54,8 @@ class Owner:
         earlier = [Record.from_json(stored.get(kind, [])) for kind in ("earlier", "sources")]
         self.stored_reading: dict[str, Any] = notes.get("reading", {})
         self.reading = Reading(self.model, self.stored_reading)
-        self.reading_aside = Reading(self.model, self.stored_reading, like=self.reading)  # of what is long
-        self.logs = stored.get("logs", [])  # those that the file of a training says it has read
+        self.background_reading = Reading(self.model, self.stored_reading, like=self.reading)  # for long requests
+        self.logs = stored.get("logs", [])  # that the base model was trained on, with positions
         self.ledger = Ledger(earlier=[*earlier[0], *earlier[1]], recognising=False)
         self.record = self.ledger.claim(0, None, self.file)
         self.record.piped = False
@@ -64,26 +63,27 @@ class Owner:
         self.run = Run(self.model)
         self.drift = PageHinkley()
         self.lock = threading.RLock()
-        self._asked_about: tuple[Sequence[Example | Row], Block | None] = ([], None)  # what `refusal` made a block of
+        # the examples that `refusal` checked last, and their block
+        self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
 
     @property
     def file(self) -> str:
-        """The name of the file that the log is exported to."""
+        """Name of the file that the log is exported to."""
         return f"{self.name}.jsonl"
 
     @property
     def learnt(self) -> int:
-        """Examples of the log that the model has learnt."""
+        """Number of examples of the log that the model has learnt."""
         return self.record.examples
 
     def refusal(self, examples: Sequence[Example | Row], limits: ServiceLimits) -> OuzelError | None:
-        """Why the model would not learn these examples; None if it would."""
+        """Return the error that learning these examples would raise, or None."""
         block = self.reading.block(examples)
-        self._asked_about = list(examples), block
+        self._validated = list(examples), block
         return self.refusal_of(block, limits)
 
     def refusal_of(self, block: Block, limits: ServiceLimits) -> OuzelError | None:
-        """The same of a block."""
+        """Return the error that learning a block would raise, or None."""
         try:
             with self.lock:
                 limits.check(block, self.model)
@@ -93,71 +93,72 @@ class Owner:
         return None
 
     def learn(self, examples: Sequence[Example | Row]) -> list[Answer]:
-        """Learn examples of the log; what was predicted of each before."""
-        (before, block), self._asked_about = self._asked_about, ([], None)
+        """Learn examples of the log; return the predictions made before."""
+        (before, block), self._validated = self._validated, ([], None)
         if block is None or len(before) != len(examples) or any(map(is_not, before, examples)):
             block = self.reading.block(examples)
         return self.learn_block(block)
 
-    def learn_block(self, block: Block, told: bool = True) -> list[Answer]:
-        """The same of a block; nothing of what was predicted unless it is to be told."""
+    def learn_block(self, block: Block, return_predictions: bool = True) -> list[Answer]:
+        """Learn a block; return the predictions made before, or none of them."""
         with self.lock:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
             self.record.extend(self.digest, block)
             for part in self.model.task.parts(outcome):
                 self.drift.add(errors_of(self.model, part, self.run.scores.mae))
-            return answers_before(self.model, outcome, known) if told else []
+            return answers_before(self.model, outcome, known) if return_predictions else []
 
     def predict(self, examples: Sequence[Example | Row], now: bool = False) -> list[Answer]:
-        """What the model says of examples; `now`, NotNowError if it learns for longer than a moment."""
-        return self.predict_block((self.reading if now else self.reading_aside).block(examples, asked=True), now)
+        """Return answers to examples; with `now`, raise WouldBlockError if the model learns for more than a moment."""
+        reading = self.reading if now else self.background_reading
+        return self.predict_block(reading.block(examples, to_predict=True), now)
 
     def predict_block(self, block: Block, now: bool = False) -> list[Answer]:
-        """The same of a block."""
+        """Return answers to the examples of a block."""
         if not self.lock.acquire(timeout=MOMENT if now else -1):
-            raise NotNowError
+            raise WouldBlockError
         try:
             return answers_of(self.model, self.model.margins(block))
         finally:
             self.lock.release()
 
     def explain(self, example: Example | Row) -> list[dict[str, Any]]:
-        """What each feature of an example adds to its margins."""
-        block = self.reading_aside.block([example], asked=True)
+        """Return the contribution of each feature of an example to its margins."""
+        block = self.background_reading.block([example], to_predict=True)
         with self.lock:
             return next(explained(self.model, block))
 
     def top(self, n: int) -> list[dict[str, Any]]:
-        """The n most important features of each class."""
+        """Return the n most important features of each class."""
         with self.lock:
             found = most_important(self.model, n)
         return [{"class": label, **as_json(part)} for label, part in found]
 
     def report(self) -> Report:
-        """The figures so far."""
+        """Return the figures so far."""
         with self.lock:
             return self.run.report()
 
     def save(self, path: Path) -> int:
-        """Write the model as it is now; how many examples of the log are in it. Learning goes on meanwhile."""
+        """Write the model as it is now, while it learns on; return how many examples of the log it has learnt."""
         with self.lock:
             frozen = copy.copy(self.model)
             frozen.states = list(map(copied, self.model.states))
             frozen.preparation = self.model.preparation.copied()
             frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
-            noted = notes_of([self.file], self.ledger, self.run, finished=True, logs=self.logs)
+            run_notes = notes_of([self.file], self.ledger, self.run, finished=True, logs=self.logs)
             learnt = self.learnt
-        noted["progress"]["position"] = [self.run.passes, 0]  # as of a file that was read to its end
-        persistence.save(frozen, path, {"reading": self.stored_reading, "run": noted})
+        run_notes["progress"]["position"] = [self.run.passes, 0]  # as for a file read to its end
+        persistence.save(frozen, path, {"reading": self.stored_reading, "run": run_notes})
         return learnt
 
     def restore(self, path: Path) -> None:
-        """Stand where the model stood that `save` wrote; OuzelError if the file is not sound or of another log."""
+        """Load a model that `save` wrote; raise OuzelError if the file is damaged or belongs to another log."""
         model, notes = persistence.load_notes(path, self.mapped)
         stored = notes.get("run", {})
         if stored.get("files") == [self.file] and not stored.get("sources"):
-            return  # of before anything was learnt
+            return  # saved before the first example
         record = next(iter(Record.from_json(stored.get("sources", []))), None)
         if record is None or record.name != self.file:
             raise OuzelError(f"{path}: is not a snapshot of this log; remove it")
@@ -168,20 +169,17 @@ class Owner:
         self.ledger.sources[:] = [record]
         self.ledger.claimed[0] = self.record = record
 
-    def rehearse(self) -> None:
-        """Compile what learning and predicting takes, on a copy of the model that nobody keeps."""
+    def warm_up(self) -> None:
+        """Compile the kernels for learning and predicting, on a copy of the model that is then discarded."""
         double = Owner(self.name, self.base)
-        known = double.model.classes.known if double.model.classes.closed else [0, 1]
-        row = {"a": 1.0, "b": "word"}
-        texts = [json.dumps({double.reading.label: label, **row}).encode() for label in known[:2]]
-        with suppress(OuzelError):  # of a model of an array's columns, say
-            for asked in (False, True):  # together, and one by one
-                given = [
-                    *double.reading.lines(texts, [None] * len(texts), asked),
-                    double.reading.line(texts[0], None, asked),
-                ]
-                examples = [line.example for line in given if isinstance(line, Line)]
-                for some in (examples[:-1], examples[-1:]):
-                    double.predict(some) if asked else double.learn(some)
+        labels = double.model.classes.known[:2] if double.model.classes.closed else [0, 1]
+        texts = double.reading.sample_lines(labels)
+        with suppress(OuzelError):  # a model of the columns of an array, say, has no names to learn by
+            for to_predict in (False, True):
+                together = double.reading.lines(texts, [None] * len(texts), to_predict)
+                alone = [double.reading.line(text, None, to_predict) for text in texts[:1]]
+                for lines in (together, alone):
+                    if examples := [line.example for line in lines if isinstance(line, Line)]:
+                        double.predict(examples) if to_predict else double.learn(examples)
             double.top(1)
             double.report()

@@ -1,9 +1,8 @@
-"""What is answered when a request cannot be: a JSON object of RFC 9457, with one sentence for people."""
+"""Problem responses: JSON objects of RFC 9457 with one sentence for people."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -20,28 +19,26 @@ TYPE = "application/problem+json"
 
 
 class ProblemError(Exception):
-    """A request that ends with a status and a sentence."""
+    """An error that becomes the response to a request: a status and a sentence."""
 
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> None:
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, **more: object) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers, self.more = status, detail, headers or {}, more
 
 
 def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A value as JSON; numbers that are not finite are null."""
+    """Return a value as a JSON response; numbers that are not finite become null."""
     return Response(msgspec.json.encode(value), status, headers, "application/json")
 
 
-def refused(result: Refused, **more: Any) -> ProblemError:
-    """The problem of a line that is refused: 422, with the sentence of the readers and where it applies."""
-    place: dict[str, Any] = {
-        name: value for name, value in (("field", result.field), ("column", result.column)) if value is not None
-    }
-    return ProblemError(422, result.error, **place, **more)
+def refused(result: Refused, **more: object) -> ProblemError:
+    """Return the problem of a refused line: 422, with the sentence of the readers and its place."""
+    place = {name: value for name, value in (("field", result.field), ("column", result.column)) if value is not None}
+    return ProblemError(422, result.error, None, **place, **more)
 
 
 def as_problem(error: Exception) -> ProblemError:
-    """The problem that an error is."""
+    """Return the problem of an error."""
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, BusyError):
@@ -58,12 +55,12 @@ def as_problem(error: Exception) -> ProblemError:
 
 
 async def answer_problem(request: Request, error: Exception) -> Response:
-    """The response to a request that raised an error."""
+    """Return the response to a request that raised an error."""
     return problem_response(as_problem(error))
 
 
 def problem_response(problem: ProblemError) -> Response:
-    """A problem as a response."""
+    """Return a problem as a response."""
     content = {
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,

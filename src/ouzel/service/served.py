@@ -1,4 +1,4 @@
-"""A model in service: what its routes ask of it, over the owner, the log, the writer and what waits for labels."""
+"""A model that learns: it connects the routes with the owner, the log, the writer and the pending labels."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.service.answering import Answering
 from ouzel.service.answers import Answer
 from ouzel.service.feed import Feed, Plan
 from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
+from ouzel.service.pending_labels import PendingLabels, oldest
+from ouzel.service.predictor import Predictor
 from ouzel.service.reading import Line, Refused
-from ouzel.service.submission import Given, Result, Rows, Source, Text
-from ouzel.service.unlabelled import Unlabelled, oldest
+from ouzel.service.submission import ArrowBatch, Result, Source, Submitted, TextBatch
 from ouzel.service.writer import Writer
 from ouzel.streams.formats.json_python import with_members
 
-WAIT = 0.005  # seconds between two looks at a queue that is full
+POLL_INTERVAL = 0.005  # seconds between two looks at a full queue
 
 
 class UnknownExampleError(OuzelError):
     """No example of this id waits for its label."""
 
 
-class Served(Answering):
+class Served(Predictor):
     """One model that learns, from `start` to `end`."""
 
     def __init__(
@@ -46,23 +45,25 @@ class Served(Answering):
         super().__init__(folder.name, owner, limits, metrics)
         self.folder = folder
         self.snapshot_every = snapshot_every
-        self.keep_log = keep_log  # examples behind the last; None for all
+        self.keep_log = keep_log  # examples to keep; None for all
         self.say = say
         waiting = self.log.waiting(oldest(limits), limits.unlabelled, limits.unlabelled_bytes)
-        self.unlabelled = Unlabelled(limits, waiting, lambda limit: self.metrics.dropped.labels(self.name, limit).inc())
-        self.writer = Writer(self.owner, self.log, limits, self.unlabelled, self._learnt)
+        self.pending_labels = PendingLabels(
+            limits, waiting, lambda limit: self.metrics.dropped.labels(self.name, limit).inc()
+        )
+        self.writer = Writer(self.owner, self.log, limits, self.pending_labels, self._learnt)
         self.snapshot_failure: str | None = None
         self._snapshots = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to learn; from within the loop."""
+        """Start to learn; call this within the event loop."""
         self.writer.start()
         self.start_feeds()
-        self._task = asyncio.create_task(self._snapshot_now_and_then())
+        self._task = asyncio.create_task(self._snapshot_periodically())
 
     async def end(self) -> None:
-        """Learn what waits, write a snapshot, and close."""
+        """Learn the waiting examples, write a snapshot, and close."""
         self.ending = True
         await self.stop_feeds()
         await self.writer.end()
@@ -74,60 +75,62 @@ class Served(Answering):
             await self.snapshot()
         except OuzelError as error:
             self.say(str(error))
-        self.aside.end()
+        self.background.end()
         self.log.close()
 
     async def stop_feeds(self) -> None:
-        """Read the logs no more that feed the model."""
+        """Stop the feeds of the model."""
         await asyncio.gather(*(feed.stop() for feed in self.feeds))
 
-    def fed_by(self, plans: Sequence[Plan]) -> None:
-        """Have logs feed the model, once they are started."""
+    def set_feeds(self, plans: Sequence[Plan]) -> None:
+        """Replace the feeds of the model; `start_feeds` starts them."""
         self.feeds = [Feed(self, plan, self.say) for plan in plans]
 
     def start_feeds(self) -> None:
-        """Read the logs; from within the loop."""
+        """Start the feeds; call this within the event loop."""
         for feed in self.feeds:
             feed.start()
 
     @property
     def failure(self) -> str | None:
-        """Why nothing is learnt at present, or no snapshot written, or a log not read."""
+        """Why the model does not learn, write snapshots or read a log at present, or None."""
         failures = (feed.failure for feed in self.feeds)
         return self.writer.failure or self.snapshot_failure or next(filter(None, failures), None)
 
     def last_snapshot(self) -> Path | None:
-        """The file of the last snapshot, if there is one."""
+        """Return the file of the last snapshot, if there is one."""
         found = self.folder.snapshots()
         return found[-1] if found else None
 
-    async def learn(self, lines: Sequence[Given], patient: bool = False, source: Source | None = None) -> list[Result]:
-        """Learn lines; what was predicted before of each, or why it was refused."""
+    async def learn(
+        self, lines: Sequence[Submitted], patient: bool = False, source: Source | None = None
+    ) -> list[Result]:
+        """Learn lines; return the prediction made before each, or why it was refused."""
         return await self.writer.submit(lines, patient, source)
 
-    async def learn_whole(self, whole: Text | Rows) -> list[Result] | int:
-        """Learn many lines or rows: the same of each that is not blank, or only how many, if all are learnt."""
+    async def learn_whole(self, whole: TextBatch | ArrowBatch) -> list[Result] | int:
+        """Learn a batch; return a result for each line that is not blank, or only their number if all are learnt."""
         return await self.writer.submit_whole(whole)
 
     async def room(self) -> None:
-        """Wait until not too much waits to be learnt."""
+        """Wait until the queue has room."""
         while not self.writer.has_room:
-            await asyncio.sleep(WAIT)
+            await asyncio.sleep(POLL_INTERVAL)
 
-    async def label(self, id: str, label: Any) -> Result:
-        """Learn an example that was predicted, now that its label is known."""
-        entry = self.unlabelled.find(id)
+    async def label(self, id: str, label: object) -> Result:
+        """Learn a predicted example, now that its label is known."""
+        entry = self.pending_labels.find(id)
         if entry is not None:
             line = with_members(entry.line, {self.owner.reading.label: label})
-            return (await self.writer.submit([Given(line, id, waited=True)]))[0]
-        return await self.aside.run(0, partial(self._labelled_before, id, label))
+            return (await self.writer.submit([Submitted(line, id, waited=True)]))[0]
+        return await self.background.run(0, partial(self._labelled_before, id, label))
 
-    def _labelled_before(self, id: str, label: Any) -> Result:
-        """What is said of the label of an example that is learnt already: the same may come again, and no other."""
+    def _labelled_before(self, id: str, label: object) -> Result:
+        """Return the result of a label for an example that is learnt already: only the same label is accepted again."""
         found = self.log.entry(id)
         if found is None:
             raise UnknownExampleError(f"no example {id!r} waits for its label; predict it with that id first")
-        reading = self.owner.reading_aside
+        reading = self.owner.background_reading
         first, again = reading.line(found.line), reading.line(with_members(found.line, {reading.label: label}))
         if isinstance(again, Refused):
             return again
@@ -141,7 +144,7 @@ class Served(Answering):
         return {"number": found.number, "repeated": True}
 
     async def snapshot(self) -> Path:
-        """Write a snapshot of the model as it is now; its file."""
+        """Write a snapshot of the model; return its file."""
         async with self._snapshots:
             try:
                 path = await asyncio.to_thread(self.folder.snapshot, self.owner)
@@ -154,24 +157,24 @@ class Served(Answering):
             return path
 
     def figures(self) -> dict[str, float]:
-        """What the model is at, for counters."""
+        """Return the figures of the model, its queue and its log for metrics."""
         waiting = {
             "queue": self.writer.waiting,
             "queue_bytes": self.writer.waiting_bytes,
-            "waiting_for_labels": len(self.unlabelled),
-            "waiting_for_labels_bytes": self.unlabelled.bytes,
+            "waiting_for_labels": len(self.pending_labels),
+            "waiting_for_labels_bytes": self.pending_labels.bytes,
         }
         return {**super().figures(), **waiting, "log_bytes": self.log.bytes_used()}
 
-    def told(self, line: Line, answer: Answer) -> Answer:
-        """The answer to a line, which waits for its label from now on if it has an id."""
+    def answer_to(self, line: Line, answer: Answer) -> Answer:
+        """Return the answer to a line; if the line has an id, it waits for its label from now on."""
         if line.key is not None:
-            self.unlabelled.add(line.key, line.text)
-            if self.unlabelled.much_to_write:
+            self.pending_labels.add(line.key, line.text)
+            if self.pending_labels.much_to_write:
                 self.writer.hurry()
-        return super().told(line, answer)
+        return super().answer_to(line, answer)
 
-    def _learnt(self, given: Sequence[Given], results: Sequence[Result], more: int) -> None:
+    def _learnt(self, given: Sequence[Submitted], results: Sequence[Result], more: int) -> None:
         self.metrics.group(self.name, results, more)
         if self.owner.model.remark is not None:
             self.say(f"{self.name}: {self.owner.model.remark}")
@@ -182,12 +185,12 @@ class Served(Answering):
                     {"at": time.time(), "line": one.text[:2000].decode("utf-8", "replace"), **result._asdict()}
                 )
             elif one.waited and one.key is not None:
-                entry = self.unlabelled.find(one.key)
+                entry = self.pending_labels.find(one.key)
                 if entry is not None:
                     self.metrics.label_lag.labels(self.name).observe(time.time() - entry.at)
-                self.unlabelled.remove(one.key)
+                self.pending_labels.remove(one.key)
 
-    async def _snapshot_now_and_then(self) -> None:
+    async def _snapshot_periodically(self) -> None:
         while True:
             await asyncio.sleep(self.snapshot_every)
             try:

@@ -1,10 +1,11 @@
-"""A service on the network: uvicorn around the application, from the first line of its log to the last snapshot."""
+"""Server of the application: it configures uvicorn and its own log on standard error, and starts models and readers."""
 
 from __future__ import annotations
 
 import gc
 import multiprocessing
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,10 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TYPE_CHECKING
 
+import structlog
 import uvicorn
 from starlette.types import ASGIApp
+from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
 from ouzel.errors import OuzelError
 from ouzel.files import locked
@@ -29,23 +32,20 @@ from ouzel.service.gate import is_loopback
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
-from ouzel.service.service import Service
-from ouzel.service.shadowing import Shadowing
-from ouzel.service.shared_snapshots import SharedSnapshots
-from ouzel.service.stderr_log import logger
+from ouzel.service.service import Service, Shadowing
 from ouzel.service.tokens import Tokens
-from ouzel.service.workers import Local, Refreshing, Workers, listening
+from ouzel.service.workers import Local, Refreshing, SharedSnapshots, Workers, listening_socket
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
-GRACE = 10  # seconds that requests under way have to end
-COLLECT_OFTEN = (700, 10, 10)  # Python's own: a look for garbage is short, and holds up no answer
+GRACE = 10  # seconds for running requests to end
+COLLECT_OFTEN = (700, 10, 10)  # the usual thresholds of Python: each collection is short, and delays no answer
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a service listens, who may come in, and how it writes its log."""
+    """Configuration of a server: address, tokens, limits, log, snapshots, feeds and readers."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -56,13 +56,13 @@ class Place:
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     snapshot_every: float = 60.0
     keep_log: int | None = None
-    feeds: Sequence[Plan] = ()  # logs that the first model learns
-    workers: int = 0  # processes that answer from snapshots
-    readers_port: int | None = None  # where they do, beside one that learns; the next port unless it is given
-    follow_every: float = 5.0  # seconds between two looks for a snapshot
+    feeds: Sequence[Plan] = ()  # of the first model
+    workers: int = 0  # reader processes that answer from snapshots
+    readers_port: int | None = None  # of the readers of a service that learns; by default the next port
+    follow_every: float = 5.0  # seconds between two polls for a snapshot
 
     def check(self) -> Tokens | None:
-        """The tokens; OuzelError if this place is not one to serve from."""
+        """Return the tokens; raise OuzelError if the configuration is not valid."""
         if (self.certificate is None) != (self.key is None):
             raise OuzelError("TLS needs both --certificate and --key")
         for path in (self.certificate, self.key):
@@ -77,34 +77,34 @@ class Place:
 
 
 def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None) -> None:
-    """Serve models until a signal asks for the end; what is acknowledged by then is learnt and in a snapshot.
+    """Serve models until a signal ends the service; all acknowledged examples are then learnt and in a snapshot.
 
-    The model `shadow` learns what the first one learns, unless it is the first itself by now.
+    The model `shadow` learns what the first one learns, unless it is the first by now.
     """
     tokens = place.check()
     log = logger(place.log)
     metrics = Metrics()
-    with ExitStack() as held:
-        if place.workers:  # they are forked before this process has files, locks or threads
-            held.enter_context(readers_of(folders, place))
+    with ExitStack() as stack:
+        if place.workers:  # fork them before this process has files, locks or threads
+            stack.enter_context(readers_of(folders, place))
         for folder in folders:
-            held.enter_context(locked(folder.base))
+            stack.enter_context(locked(folder.base))
         served = [
             Served(folder, place.limits, place.snapshot_every, log.warning, metrics, place.keep_log)
             for folder in folders
         ]
-        served[0].fed_by(place.feeds)
-        behind = next((each for each in served[1:] if each.name == shadow), None)
-        shadowing = None if behind is None else Shadowing(served[0], behind)
+        served[0].set_feeds(place.feeds)
+        follower = next((each for each in served[1:] if each.name == shadow), None)
+        shadowing = None if follower is None else Shadowing(served[0], follower)
         _listen(served, place, tokens, log, metrics, shadowing)
 
 
 @contextmanager
 def readers_of(folders: Sequence[Folder], place: Place) -> Iterator[None]:
-    """Have processes beside this one that answer from the snapshots in its folders, at a port of their own."""
+    """Run reader processes that answer from the snapshots in the folders, on a port of their own."""
     writer = f"{'http' if place.certificate is None else 'https'}://{place.host}:{place.port}"
     place = replace(place, port=place.readers_port or place.port + 1)
-    shared = listening(place.host, place.port)
+    shared = listening_socket(place.host, place.port)
 
     def newest(folder: Folder) -> list[Path]:
         return [*reversed(folder.snapshots()), folder.base]
@@ -114,7 +114,7 @@ def readers_of(folders: Sequence[Folder], place: Place) -> Iterator[None]:
         _follow([(each.name, source) for each, source in zip(folders, local, strict=True)], place, shared)
 
     for each in folders:
-        shutil.rmtree(each.readers, ignore_errors=True)  # of a service that was killed
+        shutil.rmtree(each.readers, ignore_errors=True)  # left by a service that was killed
     supervisor = multiprocessing.get_context("fork").Process(target=Workers(place.workers, work).run)
     supervisor.start()
     shared.close()
@@ -128,7 +128,7 @@ def readers_of(folders: Sequence[Folder], place: Place) -> Iterator[None]:
 
 
 def follow(address: str, names: Sequence[str], place: Place, token: str | None) -> None:
-    """Answer for models of another service, as they are at its snapshots, until a signal asks for the end."""
+    """Serve copies of the models of another service, from its snapshots, until a signal ends it."""
     place.check()
     with TemporaryDirectory(prefix="ouzel-") as folder:
         files = {name: Path(folder, f"{name}.ouzel") for name in names}
@@ -138,7 +138,7 @@ def follow(address: str, names: Sequence[str], place: Place, token: str | None) 
             return
         for each in snapshots:
             each.fetch()
-        shared, unpacked = listening(place.host, place.port), SharedSnapshots(Path(folder, READERS))
+        shared, unpacked = listening_socket(place.host, place.port), SharedSnapshots(Path(folder, READERS))
 
         def work() -> None:
             local = [Local(partial(list, [file]), address, unpacked) for file in files.values()]
@@ -148,7 +148,7 @@ def follow(address: str, names: Sequence[str], place: Place, token: str | None) 
 
 
 def _follow(sources: Sequence[tuple[str, Source]], place: Place, shared: socket | None = None) -> None:
-    """Answer for models as they are at their snapshots."""
+    """Serve models from their snapshots."""
     log, metrics = logger(place.log), Metrics()
     followed = [
         Followed(name, source, place.limits, place.follow_every, log.warning, metrics) for name, source in sources
@@ -166,23 +166,23 @@ def _listen(
     shared: socket | None = None,
 ) -> None:
     for each in served:
-        each.warm()
+        each.warm_up()
         log.info("model", name=each.name, examples=each.owner.model.examples, log=each.owner.learnt)
     raise_open_files(place.limits.connections)
     gc.collect()
-    gc.freeze()  # what is loaded by now stays: to look through it again and again would hold up answers
+    gc.freeze()  # loaded objects stay: collections need not look through them again and delay answers
     gc.set_threshold(*COLLECT_OFTEN)
     service = Service({each.name: each for each in served}, place.limits, metrics, shadowing)
     server = Server(service, log, _configuration(application(service, tokens, log), place))
     try:
         server.run(None if shared is None else [shared])
-    except SystemExit:  # uvicorn's way to say so
+    except SystemExit:  # which uvicorn raises if it cannot listen
         raise OuzelError(f"{place.host}:{place.port}: cannot listen there; try another --port or --host") from None
     log.info("ended")
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, whose service knows at once that it is to end, so that streams of events end too."""
+    """The server of uvicorn; a signal also ends the service at once, so that streams of events end too."""
 
     def __init__(self, service: Service, log: FilteringBoundLogger, configuration: uvicorn.Config) -> None:
         super().__init__(configuration)
@@ -190,13 +190,13 @@ class Server(uvicorn.Server):
         self.log = log
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Listen, and log the address."""
         await super().startup(sockets)
         if self.started:
             self.log.info("listening", host=self.config.host, port=self.config.port)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal that asks for the end, which is then the end of the command; a second one does not wait."""
+        """End at a signal, after the running requests; a second signal ends at once."""
         self.service.ending = True
         for served in self.service.models.values():
             served.ending = True
@@ -223,3 +223,30 @@ def _configuration(app: ASGIApp, place: Place) -> uvicorn.Config:
         ssl_keyfile=place.key,
         lifespan="on",
     )
+
+
+LOG_FORMATS = ("text", "json", "none")
+
+
+def logger(kind: str) -> FilteringBoundLogger:
+    """Return the logger of a service: a line for each event, on standard error, without any feature in it."""
+    if kind not in LOG_FORMATS:
+        raise OuzelError(f"--log takes {', '.join(LOG_FORMATS)}; got {kind!r}")
+    as_line: Processor = structlog.processors.JSONRenderer()
+    if kind == "text":
+        as_line = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=12)
+    log: FilteringBoundLogger = structlog.wrap_logger(
+        structlog.PrintLogger(sys.stderr),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info if kind == "json" else _unchanged,
+            as_line,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger("critical" if kind == "none" else "debug"),
+    ).bind()  # now, and not for every request
+    return log
+
+
+def _unchanged(_: object, __: str, event: EventDict) -> EventDict:
+    return event

@@ -1,7 +1,7 @@
-"""Who may do what: bearer tokens with scopes, kept as hashes.
+"""Bearer tokens with scopes, stored as hashes.
 
-A token is 32 random bytes, so that its SHA-256 needs no salt and no slowness: there is nothing to guess. A file of
-tokens has a line for each: its name, its scopes, its hash. All hashes are compared, in constant time.
+A token is 32 random bytes: it cannot be guessed, so its SHA-256 needs neither salt nor slowness. A file of tokens has a
+line for each: its name, its scopes, its hash. All hashes are compared, in constant time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Token(NamedTuple):
 
 
 def make_token(name: str, scopes: list[str]) -> tuple[str, str]:
-    """A new token, and the line that lets it in.
+    """Return a new token, and its line for the file of tokens.
 
     >>> token, line = make_token("till 3", ["predict", "learn"])
     >>> line.startswith("till-3 predict,learn "), Tokens.parse(line).scopes_of(token) == {"predict", "learn"}
@@ -39,7 +39,7 @@ def make_token(name: str, scopes: list[str]) -> tuple[str, str]:
 
 
 def read_token(path: str) -> str:
-    """The token that a file holds."""
+    """Return the token in a file."""
     try:
         return Path(path).read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -54,7 +54,7 @@ class Tokens:
 
     @classmethod
     def read(cls, path: str) -> Tokens:
-        """The tokens of a file."""
+        """Read the tokens of a file."""
         try:
             text = Path(path).read_text()
         except (OSError, UnicodeDecodeError) as error:
@@ -65,7 +65,7 @@ class Tokens:
 
     @classmethod
     def parse(cls, text: str, name: str = "tokens") -> Tokens:
-        """The tokens of a file's text; blank lines and those that begin with # do not count."""
+        """Parse the text of a file of tokens; skip blank lines and those that start with #."""
         found = []
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip() or line.startswith("#"):
@@ -90,7 +90,7 @@ class Tokens:
         return cls(found)
 
     def scopes_of(self, token: str) -> frozenset[str]:
-        """What a token lets its bearer do; nothing if it is not known."""
+        """Return the scopes of a token; none if it is not known."""
         given = _digest(token)
         scopes: frozenset[str] = frozenset()
         for known in self._tokens:

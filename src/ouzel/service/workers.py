@@ -1,7 +1,7 @@
-"""Readers side by side on one machine: processes that take requests from one port, and map one snapshot each time.
+"""Reader processes on one machine, which share a port and map the same snapshots.
 
-What they map is shared memory: the pages of a snapshot are in memory once, however many processes answer from it. A
-snapshot that is packed is unpacked once for all of them (`shared_snapshots`).
+Mapped pages are shared: a snapshot is in memory once, whatever the number of processes that answer from it. A packed
+snapshot is unpacked once for all of them.
 """
 
 from __future__ import annotations
@@ -13,33 +13,67 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 
-from ouzel.errors import OuzelError
-from ouzel.service.followed import Source
-from ouzel.service.shared_snapshots import SharedSnapshots
+from filelock import FileLock
 
-TOUCH = 0.2  # seconds between two looks at the processes
-SOON = 5.0  # a process that ends within so many seconds is not begun again at once
-PATIENCE = 15.0  # seconds that a process has to end
+from ouzel.errors import OuzelError
+from ouzel.model import persistence
+from ouzel.service.followed import Source
+
+KEPT = 2  # files: the one mapped now, and the one before it, which another process may be about to open
+LOCK = ".lock"
+
+
+class SharedSnapshots:
+    """Unpacked snapshots in a folder; the first process that needs one makes it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def unpacked(self, snapshot: Path) -> Path:
+        """Return a file of the same model that can be mapped: the snapshot itself, if its arrays are not packed."""
+        if persistence.is_whole(snapshot):
+            return snapshot
+        found = snapshot.stat()
+        place = self.folder / f"{snapshot.stem}-{found.st_ino}-{found.st_mtime_ns}{snapshot.suffix}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.folder / LOCK):
+            if not place.exists():
+                model, notes = persistence.load_notes(snapshot)
+                persistence.save(model, place, notes, whole=True)
+                self._remove_old(snapshot)
+        return place
+
+    def _remove_old(self, snapshot: Path) -> None:
+        others = [path for path in self.folder.glob(f"*{snapshot.suffix}") if path.is_file()]
+        for old in sorted(others, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+            with suppress(OSError):
+                old.unlink()
+
+
+POLL_INTERVAL = 0.2  # seconds between two looks at the processes
+SOON = 5.0  # seconds between two starts of processes that ended
+PATIENCE = 15.0  # seconds for a process to end
 
 
 class Local:
-    """The snapshots of a model that a process of this machine writes: the newest of some files."""
+    """The snapshots of a model that another process of this machine writes: the newest of some files."""
 
     def __init__(self, newest: Callable[[], Sequence[Path]], writer: str, shared: SharedSnapshots) -> None:
         self.writer = writer
         self.place = self.mapped = newest()[0]
         self._newest = newest
         self._shared = shared
-        self._seen: tuple[Path, int, int, int] | None = None  # place, inode, time and size
+        self._seen: tuple[Path, int, int, int] | None = None  # path, inode, time and size
         self._parent = os.getppid()
 
     def fetch(self) -> bool:
-        """Whether there is another snapshot than before; OuzelError if there will be none."""
-        if os.getppid() != self._parent:  # it was killed: nobody would end this process any more
+        """Map the newest snapshot; return whether it is a new one, or raise OuzelError if fetching failed."""
+        if os.getppid() != self._parent:  # the parent was killed: no one else would end this process
             os.kill(os.getpid(), signal.SIGTERM)
         self.place = self._newest()[0]
         trouble = trouble_of(self.place)
@@ -53,20 +87,20 @@ class Local:
         return True
 
     def forget(self) -> None:
-        """Take what is there for new."""
+        """Treat the present snapshot as new."""
         self._seen = None
 
 
 class Workers:
-    """So many processes that do the same, begun again if they end, until a signal asks for the end."""
+    """Supervisor of `count` processes that do the same work; it restarts them until a signal ends it."""
 
-    def __init__(self, count: int, work: Callable[[], None], beside: Callable[[], None] = lambda: None) -> None:
-        self.count, self._work, self._beside = count, work, beside
+    def __init__(self, count: int, work: Callable[[], None], periodic: Callable[[], None] = lambda: None) -> None:
+        self.count, self._work, self._periodic = count, work, periodic
         self._ending = False
         self._processes: list[BaseProcess] = []
 
     def run(self) -> None:
-        """Keep them at work; `beside` is called now and then."""
+        """Start the processes and restart those that end; call `periodic` between two looks."""
         parent = os.getppid()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._end)
@@ -75,16 +109,16 @@ class Workers:
             self._processes = [process for process in self._processes if process.is_alive()]
             if len(self._processes) < self.count and time.monotonic() - begun >= SOON:
                 begun = time.monotonic()
-                self._processes += [self._begun() for _ in range(self.count - len(self._processes))]
-            self._beside()
-            time.sleep(TOUCH)
+                self._processes += [self._start() for _ in range(self.count - len(self._processes))]
+            self._periodic()
+            time.sleep(POLL_INTERVAL)
         for process in self._processes:
             process.terminate()
         for process in self._processes:
             process.join(PATIENCE)
             process.kill()
 
-    def _begun(self) -> BaseProcess:
+    def _start(self) -> BaseProcess:
         process = multiprocessing.get_context("fork").Process(target=self._child)
         process.start()
         return process
@@ -103,14 +137,14 @@ class Workers:
 
 
 class Refreshing:
-    """Fetches snapshots now and then, for processes that look at the files; what goes wrong stands beside each."""
+    """Fetches snapshots periodically for reader processes; writes errors to a file next to each snapshot."""
 
     def __init__(self, snapshots: Sequence[Source], every: float) -> None:
         self._snapshots, self._every = snapshots, every
         self._next = time.monotonic() + every
 
     def __call__(self) -> None:
-        """Fetch what is new, if it is time."""
+        """Fetch new snapshots, if it is time."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._every
@@ -124,12 +158,12 @@ class Refreshing:
 
 
 def trouble_of(place: Path) -> Path:
-    """The file that says why a snapshot is not followed at present."""
+    """Return the file with the reason why a snapshot is not followed at present."""
     return place.with_suffix(".trouble")
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that processes share; OuzelError if there is none to be had."""
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket for processes to share; raise OuzelError if that fails."""
     if not hasattr(os, "fork"):
         raise OuzelError("--workers needs processes that can be forked, which this system does not have")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,7 +1,7 @@
-"""The one thread that learns: it takes what waits as a group, has it on disk by one commit, and learns it as one block.
+"""Writer: the one thread that learns. It writes waiting examples to disk as a group, by one commit, and learns them.
 
-What is acknowledged is therefore in the log, in the order in which it was learnt. While a commit waits for the disk the
-next group gathers: the busier the service, the fewer commits an example.
+So the log has every acknowledged example, in the order of learning. The next group gathers while a commit waits for the
+disk: a busier service makes fewer commits for each example.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from ouzel.errors import OuzelError
 from ouzel.service.example_log import MOST_ROW, Entry, Feed, Log
 from ouzel.service.limits import BusyError, ServiceLimits
 from ouzel.service.owner import Owner
+from ouzel.service.pending_labels import Changes, PendingLabels
 from ouzel.service.reading import Line, Refused
-from ouzel.service.submission import Given, Result, Rows, Source, Submission, Text, text_of
-from ouzel.service.unlabelled import Changes, Unlabelled
+from ouzel.service.submission import ArrowBatch, Result, Source, Submission, Submitted, TextBatch, text_of
 from ouzel.streams.block import ROWS
 
-Learnt = Callable[[Sequence[Given], Sequence[Result], int], None]
-"""Called in the loop with the lines of a group, what was said of them, and how many more were learnt as they are."""
+Learnt = Callable[[Sequence[Submitted], Sequence[Result], int], None]
+"""Called in the event loop with the lines of a group, their results, and the number of other examples learnt."""
 
 
 class StoppedError(OuzelError):
-    """Nothing is learnt: the service is ending, or has failed."""
+    """The model does not learn: the service is ending, or has failed."""
 
 
 class Writer:
-    """Learns what is submitted, in the order in which it came."""
+    """Learns submissions in the order of their arrival."""
 
     def __init__(
         self,
         owner: Owner,
         log: Log,
         limits: ServiceLimits,
-        unlabelled: Unlabelled,
+        pending_labels: PendingLabels,
         learnt: Learnt = lambda given, results, more: None,
     ) -> None:
         self.owner = owner
         self.log = log
         self.limits = limits
-        self.unlabelled = unlabelled
+        self.pending_labels = pending_labels
         self.learnt = learnt
-        self.failure: str | None = None  # why nothing is learnt any more, or for now
+        self.failure: str | None = None  # why the model does not learn, for now or for good
         self.waiting = self.waiting_bytes = 0  # examples
         self._queue: deque[Submission] = deque()
         self._wake = threading.Event()
@@ -55,24 +55,24 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name=f"ouzel-learn-{owner.name}", daemon=True)
 
     def start(self) -> None:
-        """Begin; from within the loop that submits."""
+        """Start the thread; call this within the event loop that submits."""
         self._loop = asyncio.get_running_loop()
         self._thread.start()
 
     async def end(self) -> None:
-        """Learn what waits, take nothing more, and end."""
+        """Refuse further submissions, learn the waiting ones, and end."""
         self._ending = True
         self._wake.set()
         await asyncio.to_thread(self._thread.join)
 
     def submit(
-        self, lines: Sequence[Given], patient: bool = False, source: Source | None = None
+        self, lines: Sequence[Submitted], patient: bool = False, source: Source | None = None
     ) -> asyncio.Future[list[Result]]:
-        """What will be said of lines; refused with BusyError if too many wait already, unless one is patient."""
+        """Return the future results of lines; raise BusyError if too many wait and the caller is not patient."""
         return self._submit(Submission(lines, self._loop.create_future(), source), patient)
 
-    def submit_whole(self, whole: Text | Rows) -> asyncio.Future[list[Result] | int]:
-        """The same of many lines or rows, patiently; or only how many were learnt, if all were."""
+    def submit_whole(self, whole: TextBatch | ArrowBatch) -> asyncio.Future[list[Result] | int]:
+        """Return the future results of a batch, or only the number of its examples, if all are learnt."""
         return self._submit(Submission((), self._loop.create_future(), None, whole), patient=True)
 
     def _submit(self, submission: Submission, patient: bool) -> asyncio.Future[Any]:
@@ -86,16 +86,16 @@ class Writer:
         self._queue.append(submission)
         if not self._waking:
             self._waking = True
-            self._loop.call_soon(self._awake)  # when all who ask in this turn of the loop have done so
+            self._loop.call_soon(self._awake)  # after all submissions of this turn of the loop
         return submission.answered
 
     def _is_full(self, more: int) -> bool:
-        """Whether more bytes are too many beside those that wait; what is alone may take any number."""
+        """Return whether the queue cannot take more bytes; a single submission may have any number."""
         return self.waiting > 0 and self.waiting_bytes + more > self.limits.queue_bytes
 
     @property
     def has_room(self) -> bool:
-        """Whether those who are patient may submit more."""
+        """Whether patient callers may submit more."""
         return self.waiting <= self.limits.queue and self.waiting_bytes <= self.limits.queue_bytes
 
     def _awake(self) -> None:
@@ -103,21 +103,21 @@ class Writer:
         self._wake.set()
 
     def hurry(self) -> None:
-        """Have examples that wait for their labels on disk without waiting for what is learnt next."""
+        """Write pending labels to disk now, and not with the next group."""
         self._wake.set()
 
     def _work(self) -> None:
         while True:
             self._wake.wait(1.0)
             self._wake.clear()
-            while self._queue or self.unlabelled.changed:
+            while self._queue or self.pending_labels.changed:
                 if not (self._group() or self._queue):
-                    break  # the disk is full, say; it is tried again in a moment
+                    break  # the disk is full, say; try again in a moment
             if self._ending and not self._queue:
                 return
 
     def _group(self) -> bool:
-        """Learn what waits, as much as is one block; whether that went well."""
+        """Learn waiting submissions, at most one block; return whether that succeeded."""
         group: list[Submission] = []
         size = nbytes = 0
         while self._queue and (not group or self._fits(size, nbytes)):
@@ -126,15 +126,15 @@ class Writer:
             nbytes += group[-1].nbytes
             if group[-1].whole is not None:
                 break
-        noted = self.unlabelled.changes()
+        changes = self.pending_labels.changes()
         found: list[Result] | int | OuzelError
         try:
-            found = self._found(group, noted)
+            found = self._results(group, changes)
             if not self._broken:
                 self.failure = None
         except OuzelError as error:
             self.failure, found = str(error), StoppedError(str(error))
-        except Exception as error:  # a mistake of our own: what is on disk stands, and nothing is built upon it
+        except Exception as error:  # a bug: the log stays unchanged, and nothing more is written to it
             self._broken = True
             self.failure = f"learning failed ({error!r}); the log has every acknowledged example: start it again"
             found = StoppedError(self.failure)
@@ -142,12 +142,12 @@ class Writer:
         return not isinstance(found, OuzelError)
 
     def _fits(self, size: int, nbytes: int) -> bool:
-        """Whether what is next is learnt with so many examples, which hold up predictions together."""
+        """Return whether the next submission fits into a group of this size, which delays predictions as a whole."""
         following = self._queue[0]
         return following.whole is None and size + following.size <= ROWS and nbytes + following.nbytes <= MOST_ROW
 
     def _answer(self, group: list[Submission], size: int, nbytes: int, found: list[Result] | int | OuzelError) -> None:
-        """In the loop: tell everybody of a group."""
+        """Set the results of a group; runs in the event loop."""
         self.waiting -= size
         self.waiting_bytes -= nbytes
         start = 0
@@ -169,19 +169,19 @@ class Writer:
         else:
             self.learnt((), (), found if isinstance(found, int) else len(found))
 
-    def _found(self, group: list[Submission], noted: Changes) -> list[Result] | int:
-        """What is said of a group: of its lines as a whole if that can be, else of each."""
+    def _results(self, group: list[Submission], changes: Changes) -> list[Result] | int:
+        """Learn a group, as one text if possible and else line by line; return its results."""
         whole = group[0].whole if group else None
         together = whole or text_of(group)
-        found = None if together is None else self._learn_whole(together, noted)
+        found = None if together is None else self._learn_whole(together, changes)
         if found is not None:
             return found
         if whole is not None:
-            group[0] = group[0]._replace(lines=whole.given())
-        return self._learn(group, noted)
+            group[0] = group[0]._replace(lines=whole.submitted())
+        return self._learn(group, changes)
 
-    def _learn_whole(self, whole: Text | Rows, noted: Changes) -> list[Result] | int | None:
-        """Read, write and learn lines together; None if they are not all plain, and nothing is done."""
+    def _learn_whole(self, whole: TextBatch | ArrowBatch, changes: Changes) -> list[Result] | int | None:
+        """Read, write and learn lines together; return None, and do nothing, unless all are plain."""
         owner = self.owner
         block = whole.block(owner.reading)
         if block is None or owner.refusal_of(block, self.limits) is not None:
@@ -189,12 +189,14 @@ class Writer:
         if self.limits.exceeds(whole.longest(owner.reading, self.limits.line), block):
             return None
         first = owner.learnt + 1
-        self._append([Entry(owner.learnt + block.rows, None, whole.kept())], noted)
-        answers = owner.learn_block(block, whole.told)
-        return [{"number": k, **answer} for k, answer in enumerate(answers, first)] if whole.told else block.rows
+        self._append([Entry(owner.learnt + block.rows, None, whole.to_log())], changes)
+        answers = owner.learn_block(block, whole.return_predictions)
+        if not whole.return_predictions:
+            return block.rows
+        return [{"number": k, **answer} for k, answer in enumerate(answers, first)]
 
-    def _learn(self, group: Sequence[Submission], noted: Changes) -> list[Result]:
-        """Results of lines: those that are new and sound are in the log and learnt."""
+    def _learn(self, group: Sequence[Submission], changes: Changes) -> list[Result]:
+        """Learn the new and valid lines of a group, and write them to the log; return the results of all lines."""
         owner = self.owner
         given = [one for submission in group for one in submission.lines]
         results: list[Result | None] = [None] * len(given)
@@ -206,7 +208,7 @@ class Writer:
             if isinstance(line, Line):
                 line = one.keyed(line)
             refused = (
-                line if isinstance(line, Refused) else self.limits.exceeded(line) or owner.reading.unlabelled(line)
+                line if isinstance(line, Refused) else self.limits.exceeded(line) or owner.reading.missing_label(line)
             )
             if refused is not None:
                 results[place] = refused
@@ -216,9 +218,9 @@ class Writer:
         self._admit(lines, results)
         entries = [Entry(owner.learnt + k, line.key, line.text) for k, line in enumerate(lines.values(), 1)]
         labelled = [one.key for one in given if one.waited and one.key is not None]
-        read_up_to = _counted(group, results)
-        if entries or noted or labelled or read_up_to:
-            self._append(entries, noted, labelled, read_up_to)
+        read_up_to = _feeds_of(group, results)
+        if entries or changes or labelled or read_up_to:
+            self._append(entries, changes, labelled, read_up_to)
         if entries:
             answers = owner.learn([line.example for line in lines.values()])
             for place, entry, answer in zip(lines, entries, answers, strict=True):
@@ -230,14 +232,14 @@ class Writer:
         return [result for result in results if result is not None]
 
     def _append(
-        self, entries: Sequence[Entry], noted: Changes, labelled: Sequence[str] = (), read_up_to: Sequence[Feed] = ()
+        self, entries: Sequence[Entry], changes: Changes, labelled: Sequence[str] = (), read_up_to: Sequence[Feed] = ()
     ) -> None:
-        """Have on disk, all or none, what is to be learnt and what has changed beside it."""
-        self.log.append(entries, noted.waiting, [*labelled, *noted.gone], read_up_to)
-        self.unlabelled.written(noted, labelled)
+        """Write entries and changes to disk, all or none of them."""
+        self.log.append(entries, changes.waiting, [*labelled, *changes.gone], read_up_to)
+        self.pending_labels.written(changes, labelled)
 
     def _repeated(self, lines: dict[int, Line], results: list[Result | None]) -> dict[int, int]:
-        """Take out the lines whose key was met before; of those met in this very group, the place where."""
+        """Remove lines with known keys; return the places of those repeated within the group, with the first place."""
         keys = {line.key: place for place, line in reversed(lines.items()) if line.key is not None}
         if not keys:
             return {}
@@ -259,7 +261,7 @@ class Writer:
         return again
 
     def _admit(self, lines: dict[int, Line], results: list[Result | None]) -> None:
-        """Take out the lines that the model would refuse: those it refuses alone, then from the last on."""
+        """Remove lines that the model would refuse: those refused alone, then the last ones until the rest is valid."""
         if self._refusal(lines.values()) is None:
             return
         alone = {place: refusal for place, line in lines.items() if (refusal := self._refusal([line]))}
@@ -275,12 +277,12 @@ class Writer:
         return self.owner.refusal(examples, self.limits) if examples else None
 
 
-def _counted(group: Sequence[Submission], results: Sequence[Result | None]) -> list[Feed]:
-    """How far the logs are read that lines of a group come from."""
+def _feeds_of(group: Sequence[Submission], results: Sequence[Result | None]) -> list[Feed]:
+    """Return the positions of the logs that the lines of a group were read from."""
     found, start = [], 0
     for submission in group:
         stop = start + len(submission.lines)
         if submission.source is not None:
-            found.append(submission.source.noted(results[start:stop]))
+            found.append(submission.source.as_feed(results[start:stop]))
         start = stop
     return found

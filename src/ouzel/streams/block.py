@@ -1,4 +1,4 @@
-"""A block: some thousand examples as CSR arrays. What every reader yields and every learner's model takes."""
+"""Blocks: some thousand examples as CSR arrays, which every reader yields and every model takes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
-from ouzel.streams.interaction_inputs import Factors
+from ouzel.streams.interaction_inputs import InteractionInputs
 
-ROWS = 4096  # of a block made of what lies in memory, or of a table
+ROWS = 4096  # of a block of a table, or of data in memory
 MOST_ROWS, MOST_CELLS = 1 << 16, 1 << 20  # of a table that are read together
 LARGEST = float(np.finfo(np.float32).max)  # of a feature's value, or of a weight
 LEAST = 2.0**-150  # numbers no further from 0 are 0 in single precision
@@ -21,7 +21,7 @@ np.empty(31 << 20, np.uint8)
 
 
 def rows_at_once(columns: int) -> int:
-    """How many rows of a table with so many columns are read together.
+    """The number of rows that are read together from a table with some columns.
 
     >>> rows_at_once(10), rows_at_once(10_000)
     (65536, 104)
@@ -30,7 +30,7 @@ def rows_at_once(columns: int) -> int:
 
 
 class Names(NamedTuple):
-    """Names of features met in a block: entry k says that `text[starts[k]:ends[k]]` (UTF-8) hashed to `ids[k]`."""
+    """Names of features in a block: entry k says that `text[starts[k]:ends[k]]` (UTF-8) hashed to `ids[k]`."""
 
     ids: np.ndarray  # (k,) uint32, repeats allowed
     starts: np.ndarray  # (k,) uint64
@@ -45,7 +45,7 @@ class Names(NamedTuple):
 
     @classmethod
     def joined(cls, given: Iterable[Names | None]) -> Names | None:
-        """Names of several origins in one text."""
+        """Names from several places in one text."""
         parts = [names for names in given if names is not None]
         if len(parts) < 2:
             return parts[0] if parts else None
@@ -72,10 +72,10 @@ class Block(NamedTuple):
     groups: np.ndarray | None = None  # (n,) int64, query ids for ranking
     label_names: Sequence[Any] | None = None
     names: Names | None = None
-    space: FeatureSpace = NOTHING_KNOWN  # what the ids stand for
-    tags: Any = None  # (n,) what the rows are called, an array of text or numbers (of NumPy or Arrow); None if nothing
-    numbers: np.ndarray | None = None  # (n,) int64, which row of the stream each is, from 0, those left out counted
-    factors: Factors | None = None  # what crosses are to be made of, until they are made
+    space: FeatureSpace = NOTHING_KNOWN  # the meaning of the ids
+    tags: Any = None  # (n,) names of rows, an array of text or numbers (of NumPy or Arrow)
+    numbers: np.ndarray | None = None  # (n,) int64, positions in the stream from 0, where skipped rows count
+    factors: InteractionInputs | None = None  # what features are derived from, until they are
 
     @property
     def rows(self) -> int:
@@ -100,7 +100,7 @@ class Block(NamedTuple):
         )
 
     def parts(self, most: int = ROWS) -> Iterator[Block]:
-        """The examples in blocks of at most so many; the first tells the names."""
+        """The examples in blocks of at most `most` rows; the first has the names."""
         for row in range(0, self.rows, most):
             yield self.slice(row, min(row + most, self.rows))._replace(names=None if row else self.names)
 

@@ -1,4 +1,4 @@
-"""`BlockStream`: blocks one after the other, and what is known of them so far, whatever they are read from."""
+"""`BlockStream`: blocks one after the other, and facts on those read so far, whatever they are read from."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.options import Options
 
-UNKNOWN = Options()  # how blocks are read of which nothing is said
+UNKNOWN = Options()  # of blocks that come without options
 
 
 class StreamFacts(Protocol):
-    """What is known of a stream so far."""
+    """Facts on a stream, as far as it was read."""
 
     @property
     def name(self) -> str:
-        """What is read, as messages call it."""
+        """The name of the source in messages."""
 
     @property
     def options(self) -> Options:
-        """How examples are read."""
+        """The options that examples are read with."""
 
     @property
     def space(self) -> FeatureSpace:
-        """What the ids read so far stand for."""
+        """The meaning of the feature ids read so far."""
 
     @property
     def examples(self) -> int:
@@ -35,15 +35,15 @@ class StreamFacts(Protocol):
 
     @property
     def begins(self) -> Sequence[int]:
-        """Examples before each source that has been begun."""
+        """The number of examples before each source that has been opened."""
 
     @property
     def skipped(self) -> int:
-        """Bad lines left out."""
+        """The number of bad lines skipped."""
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Lines for people on what was decided of columns."""
+        """Lines for people on what was inferred of columns."""
 
     @property
     def size(self) -> int | None:
@@ -53,8 +53,8 @@ class StreamFacts(Protocol):
     def position(self) -> int:
         """Bytes read so far; 0 if the size is unknown."""
 
-    def tell_names_once(self) -> None:
-        """Let the first block with a feature name it, and hardly others: for a reader that keeps all names."""
+    def emit_names_once(self) -> None:
+        """Emit each name with the first block that has it, and rarely again: for a consumer that keeps all names."""
 
 
 @runtime_checkable
@@ -67,28 +67,28 @@ class BlockStream(StreamFacts, Protocol):
 
     @property
     def leaves_out(self) -> bool:
-        """Whether it begins behind what a run has learnt before."""
+        """Whether it skips what an earlier run has learnt."""
 
     @property
     def resumed(self) -> bool:
-        """Whether it goes on where a run was cut off."""
+        """Whether it resumes where a run was interrupted."""
 
     @property
     def waiting(self) -> bool:
-        """Whether an interruption while it is read harms nothing."""
+        """Whether it may be interrupted without harm while it waits."""
 
     @property
     def incomplete(self) -> bool:
-        """Whether an interruption fell into recording what was learnt."""
+        """Whether an interruption came while it recorded what was learnt."""
 
     def first(self) -> Block:
-        """The block that comes next, which stays to be read."""
+        """The next block, which stays to be read."""
 
     def recognise(self) -> None:
         """Read until `resumed` is known."""
 
     def learnt(self, examples: int) -> None:
-        """Record that this many of the examples given out have been learnt."""
+        """Record that this many of the examples that were read have been learnt."""
 
     def close(self) -> None:
         """Stop reading."""
@@ -103,41 +103,41 @@ class BlockStream(StreamFacts, Protocol):
 
 
 class BlockIterator(ABC):
-    """A `BlockStream` but for its facts: `_next` gives its blocks; it leaves nothing out and records nothing."""
+    """A `BlockStream` without its facts: `_next` returns its blocks; it skips nothing and records nothing."""
 
     seconds = 0.0
     leaves_out = False
     waiting = True
     incomplete = False
-    _ahead: Block | None = None  # looked at, and not given out
+    _ahead: Block | None = None  # read by `first`
 
     @abstractmethod
     def _next(self) -> Block:
-        """The block that is next; StopIteration at the end."""
+        """The next block; StopIteration at the end."""
 
     @abstractmethod
     def close(self) -> None:
         """Stop reading."""
 
     def first(self) -> Block:
-        """The block that comes next, which stays to be read."""
+        """The next block, which stays to be read."""
         if self._ahead is None:
             self._ahead = next(self)
         return self._ahead
 
     @property
     def resumed(self) -> bool:
-        """Whether it goes on where a run was cut off."""
+        """Whether it resumes where a run was interrupted."""
         return False
 
-    def recognise(self) -> None:  # noqa: B027 there is nothing to read for
+    def recognise(self) -> None:  # noqa: B027 it is known already
         """Read until `resumed` is known."""
 
     def learnt(self, examples: int) -> None:  # noqa: B027 there are no records
-        """Record that this many of the examples given out have been learnt."""
+        """Record that this many of the examples that were read have been learnt."""
 
-    def tell_names_once(self) -> None:  # noqa: B027 blocks go on naming all their features
-        """Let the first block with a feature name it, and hardly others: for a reader that keeps all names."""
+    def emit_names_once(self) -> None:  # noqa: B027 blocks go on naming all their features
+        """Emit each name with the first block that has it, and rarely again: for a consumer that keeps all names."""
 
     def __iter__(self) -> Self:
         return self
@@ -160,24 +160,24 @@ class BlockIterator(ABC):
 
 
 class DelegatingStream(BlockIterator):
-    """A stream whose facts are those of another object, such as the stream that its blocks are made of."""
+    """A stream with the facts of another object, such as the stream that its blocks come from."""
 
     def __init__(self, facts: StreamFacts) -> None:
         self._facts = facts
 
     @property
     def name(self) -> str:
-        """What is read, as messages call it."""
+        """The name of the source in messages."""
         return self._facts.name
 
     @property
     def options(self) -> Options:
-        """How examples are read."""
+        """The options that examples are read with."""
         return self._facts.options
 
     @property
     def space(self) -> FeatureSpace:
-        """What the ids read so far stand for."""
+        """The meaning of the feature ids read so far."""
         return self._facts.space
 
     @property
@@ -187,17 +187,17 @@ class DelegatingStream(BlockIterator):
 
     @property
     def begins(self) -> Sequence[int]:
-        """Examples before each source that has been begun."""
+        """The number of examples before each source that has been opened."""
         return self._facts.begins
 
     @property
     def skipped(self) -> int:
-        """Bad lines left out."""
+        """The number of bad lines skipped."""
         return self._facts.skipped
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Lines for people on what was decided of columns."""
+        """Lines for people on what was inferred of columns."""
         return self._facts.remarks
 
     @property
@@ -210,13 +210,13 @@ class DelegatingStream(BlockIterator):
         """Bytes read so far; 0 if the size is unknown."""
         return self._facts.position
 
-    def tell_names_once(self) -> None:
-        """Let the first block with a feature name it, and hardly others: for a reader that keeps all names."""
-        self._facts.tell_names_once()
+    def emit_names_once(self) -> None:
+        """Emit each name with the first block that has it, and rarely again: for a consumer that keeps all names."""
+        self._facts.emit_names_once()
 
 
 class GivenBlocks(BlockIterator):
-    """Blocks that are not read from bytes, as a stream: those of data in memory, or any that somebody made."""
+    """A stream of blocks that are not read from bytes: those of data in memory, or any that a user made."""
 
     skipped = 0
     size: int | None = None
@@ -248,7 +248,7 @@ class GivenBlocks(BlockIterator):
 
 
 def as_stream(blocks: Iterable[Block]) -> BlockStream:
-    """Blocks as a stream, which they may be already.
+    """Blocks as a stream, unchanged if they are one already.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Blocks behind one another as one block."""
+"""Concatenation of blocks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import reduce
 import numpy as np
 
 from ouzel.streams.block import Block, Names
-from ouzel.streams.feature_space import meet
-from ouzel.streams.interaction_inputs import joined
+from ouzel.streams.feature_space import reconcile
+from ouzel.streams.interaction_inputs import concatenate_inputs
 from ouzel.streams.label_values import Label, encode_labels, labels_in
 
 
 def concatenate(parts: Sequence[Block]) -> Block:
-    """The examples of blocks of one stream, those of the last one last."""
+    """The examples of several blocks of one stream as one block, in their order."""
     if len(parts) == 1:
         return parts[0]
     kept = [slice(int(part.offsets[0]), int(part.offsets[-1])) for part in parts]
@@ -36,15 +36,15 @@ def concatenate(parts: Sequence[Block]) -> Block:
         groups=np.concatenate(groups) if grouped else None,
         label_names=label_names,
         names=Names.joined(part.names for part in parts),
-        space=reduce(lambda known, given: meet(known, given, learning=True), [part.space for part in parts]),
+        space=reduce(lambda known, given: reconcile(known, given, learning=True), [part.space for part in parts]),
         tags=np.concatenate(tags) if len(tags) == len(parts) else None,
         numbers=np.concatenate(numbers) if len(numbers) == len(parts) else None,
-        factors=joined(factors) if len(factors) == len(parts) else None,
+        factors=concatenate_inputs(factors) if len(factors) == len(parts) else None,
     )
 
 
 def _labels(parts: Sequence[Block]) -> tuple[np.ndarray, Sequence[Label] | None]:
-    """The labels of several blocks as those of one."""
+    """The labels of several blocks, encoded as those of one."""
     if all(part.label_names is None for part in parts):
         return np.concatenate([part.labels for part in parts]), None
     if any(part.label_names is None for part in parts):

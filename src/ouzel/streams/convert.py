@@ -16,11 +16,11 @@ from ouzel.streams.options import Options
 
 ARROW = find("arrow")
 PACKED = ("lz4", "zstd")
-BATCH_ROWS, BATCH_FEATURES = 1 << 16, 1 << 20  # at most, of a record batch, each of which costs its readers some time
+BATCH_ROWS, BATCH_FEATURES = 1 << 16, 1 << 20  # of a record batch at most; many small ones are slow to read
 
 
 def format_of(path: str | Path, packed: str | None) -> Format:
-    """The format that the ending of a file's name says, or an error that lists those there are."""
+    """The format of a file by the ending of its name; OuzelError, which lists the formats, if there is none."""
     format = by_file_name(path)
     if format is None or not format.is_converted_to:
         endings = ", ".join(ending for known in FORMATS.values() if known.is_converted_to for ending in known.suffixes)
@@ -38,10 +38,10 @@ def convert(
     packed: str | None = None,
     on_block: Callable[[Block], object] = lambda block: None,
 ) -> int:
-    """Write a stream to a file, in one step at the end; return the number of examples.
+    """Write a stream to a file, which appears whole at the end; return the number of examples.
 
-    The ending of the file's name says the format: .arrow and .parquet (`packed` by lz4 or zstd, if asked) hold all that
-    blocks do, names of features too; .svm and .vw are text for other programs. `on_block` is called with each block.
+    The ending of the file's name says the format: .arrow and .parquet (`packed` by lz4 or zstd) keep all that blocks
+    have, names of features too; .svm and .vw are text for other programs. `on_block` is called with each block.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def convert(
 def written(
     blocks: Iterable[Block], path: str | Path, options: Options, format: Format = ARROW, packed: str | None = None
 ) -> Iterator[Block]:
-    """The blocks of a stream, which are written to an Arrow or Parquet file on the way; it is there when all are."""
+    """The blocks of a stream, which are also written to an Arrow or Parquet file; it appears when all are read."""
     from ouzel.streams.formats.blocks import BlockTables
 
     rest = iter(blocks)
@@ -100,7 +100,7 @@ def _fit_together(gathered: list[Block], more: Block) -> bool:
 
 
 def _parts(blocks: Iterable[Block], on_block: Callable[[Block], object]) -> Iterator[Block]:
-    """Blocks no larger than those of tables."""
+    """The blocks in parts no larger than blocks of tables."""
     for block in blocks:
         yield from block.parts()
         on_block(block)

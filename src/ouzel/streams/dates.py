@@ -1,4 +1,4 @@
-"""Dates as features: seconds since 1970, and what comes again, month, day of the week and hour, as words.
+"""Dates as features: seconds since 1970, and the month, the day of the week and the hour as words.
 
 A time of day is its seconds since midnight, and the hour.
 """
@@ -33,7 +33,7 @@ Moment = date | datetime | time
 def date_parts(value: Any) -> tuple[float, dict[str, str]]:
     """Seconds since 1970 and calendar parts of a date, a time, its text or its seconds; else ValueError.
 
-    What has no time zone is taken for UTC; a day has no hour. Text is ISO 8601 or as in America, the month first.
+    Without a time zone it is UTC; a day has no hour. Text is ISO 8601, or American with the month first.
 
     >>> date_parts("2024-01-31T12:30")
     (1706704200.0, {'month': '1', 'weekday': 'Wed', 'hour': '12'})
@@ -55,7 +55,7 @@ def date_parts(value: Any) -> tuple[float, dict[str, str]]:
 
 
 def is_iso(text: str) -> bool:
-    """Whether a text is a date or a time as ISO 8601 writes it in full, which is known by its looks.
+    """Whether a text is a full date or time in ISO 8601.
 
     >>> [is_iso(text) for text in ("2024-01-31", "2024-01-31 12:30:00Z", "12:30:00", "2024-13-01", "1/31/2024")]
     [True, True, True, False, False]
@@ -70,7 +70,7 @@ def is_iso(text: str) -> bool:
 
 
 def are_iso(cells: Iterable[Any]) -> bool:
-    """Whether cells, of which there are some, are all texts of dates or times.
+    """Whether there are cells, and all of them are texts of dates or times.
 
     >>> are_iso(["2024-01-31", "2024-02-01T12:30"]), are_iso(["Rome", "2024-01-31"]), are_iso([])
     (True, False, False)
@@ -93,7 +93,7 @@ def _moment(value: Any) -> Moment:
 
 
 def _of_text(text: str) -> Moment | float:
-    """The moment that a text says, or its seconds since 1970."""
+    """The moment that a text stands for, or the seconds since 1970 that it is."""
     try:
         if len(text) > 4 and text[2] == ":":
             return time.fromisoformat(text)

@@ -1,8 +1,8 @@
-"""A running digest of examples: what tells whether a stream is one that was read before, however it was cut.
+"""A running digest of examples: it recognises a stream that was read before, whatever its blocks.
 
 Multiply-and-shift mixing in the manner of splitmix64 (Steele, Lea & Flood 2014, "Fast Splittable Pseudorandom Number
 Generators"), 64 bits: it finds any change that happens by accident, and is not a defence against one made with intent.
-The entries of a row are mixed lightly, each for itself, and added up, so that a processor works on several at a time;
+The entries of a row are mixed lightly and independently, then added up, so that a processor works on several at a time;
 rows are mixed in full, one after the other.
 """
 
@@ -17,7 +17,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.block import Block
 
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-NOTHING = np.uint64(0x7FF8000000000000)  # the word of an example without a label
+NO_LABEL = np.uint64(0x7FF8000000000000)  # the word of an example without a label
 
 
 @force_inline
@@ -30,7 +30,7 @@ def mix(word):
 
 @kernel
 def digest_rows(offsets, indices, values, labels, weights, groups, digest):
-    """The digest (uint64) of some rows after others whose digest is given.
+    """The digest (uint64) of rows that follow others with the digest that is given.
 
     Words (n,) uint64 stand for the labels; the bits of the values (nnz,) and of the weights (n,) are uint32; groups are
     (n,) or (0,) uint64.
@@ -69,7 +69,7 @@ class Digest:
 
     @classmethod
     def of(cls, examples: int, text: str) -> Self:
-        """The digest that had this text after so many examples."""
+        """The digest of a number of examples, from its text."""
         digest = cls()
         digest.examples, digest._word = examples, np.uint64(int(text or "0", 16))
         return digest
@@ -80,7 +80,7 @@ class Digest:
         return f"{int(self._word):016x}"
 
     def add(self, block: Block) -> None:
-        """Take some more examples."""
+        """Add more examples."""
         groups = np.empty(0, np.uint64) if block.groups is None else block.groups.astype(np.uint64)
         words, weights, values = _label_words(block), block.weights.view(np.uint32), block.values.view(np.uint32)
         with np.errstate(over="ignore"):  # where nothing is compiled
@@ -90,14 +90,14 @@ class Digest:
 
 
 def _label_words(block: Block) -> np.ndarray:
-    """A word (n,) uint64 for each label: the same for one label whether it is a number or stands among names."""
+    """A word (n,) uint64 for each label: the same for a label that is a number and for one that is among names."""
     missing = np.isnan(block.labels)
     if block.label_names is None:
         words = (block.labels + 0.0).view(np.uint64)  # no negative zero
     else:
-        known = np.array([_label_word(label) for label in block.label_names] or [NOTHING], np.uint64)
+        known = np.array([_label_word(label) for label in block.label_names] or [NO_LABEL], np.uint64)
         words = known[np.where(missing, 0.0, block.labels).astype(np.int64)]
-    return np.where(missing, NOTHING, words)
+    return np.where(missing, NO_LABEL, words)
 
 
 def _label_word(label: object) -> np.uint64:

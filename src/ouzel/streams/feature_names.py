@@ -7,43 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Names
+from ouzel.streams.kernels.new_names import NewNames, copy_names
+from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set, new_ids, size_of
 
-FILTER_BITS = 24  # ids are told apart by so many bits when looking for new ones
 BYTES_AN_ENTRY = 120  # of a dictionary entry beside its text, roughly
 FEW = 64  # names that are looked for where they wait, before all become text
 
 
-@kernel
-def find_new(ids, seen):
-    """Positions of ids met for the first time; marks them in `seen` (2^k,) uint8."""
-    mask = np.uint32(len(seen) - 1)
-    found = np.empty(len(ids), np.int64)
-    count = 0
-    for k in range(len(ids)):
-        place = ids[k] & mask
-        if seen[place] == 0:
-            seen[place] = 1
-            found[count] = k
-            count += 1
-    return found[:count]
-
-
-@kernel
-def gather(starts, ends, text, gathered):
-    """Write the spans `text[starts[k]:ends[k]]` to `gathered`, one behind the other."""
-    filled = np.uint64(0)
-    for k in range(len(starts)):
-        for j in range(starts[k], ends[k]):
-            gathered[filled] = text[j]
-            filled += np.uint64(1)
-
-
 class FeatureNames:
-    """Names by feature id. When `limit_bytes` is reached no more are taken until `restrict` has made room.
+    """Names by feature id. When `limit_bytes` is reached no more are added until `restrict` has made room.
 
-    What a block brings is kept as it came, and becomes text when more than a few names are asked for.
+    Names of blocks are kept as bytes, and become text when more than a few are looked up.
 
     >>> names = FeatureNames()
     >>> names.remember(5, "price")
@@ -53,16 +28,16 @@ class FeatureNames:
 
     def __init__(self, limit_bytes: int = 64 << 20) -> None:
         self.limit_bytes = limit_bytes
-        self._used = self._bytes_waiting = 0
-        self._waiting: list[Names] = []  # within the limit, none of them known
-        self._looks = 0  # names looked for among those
+        self._used = self._bytes_pending = 0
+        self._pending: list[Names] = []  # as bytes, within the limit, none of them known
+        self._lookups = 0  # among those
         self._known: dict[int, str] = {}
-        self._seen = np.zeros(1 << 10, np.uint8)
+        self._seen = empty_seen_set(10)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What copies and other processes get: without the filter, which follows from the names."""
+        """The state of a copy, or in another process: without the filter, which follows from the names."""
         self._settle()
-        return {**self.__dict__, "_seen": np.zeros(1, np.uint8)}
+        return {**self.__dict__, "_seen": np.zeros(0, np.uint64)}
 
     @property
     def _names(self) -> dict[int, str]:
@@ -71,19 +46,19 @@ class FeatureNames:
         return self._known
 
     def _settle(self) -> None:
-        """Have what waits as text."""
-        waiting, self._waiting, self._bytes_waiting = self._waiting, [], 0
-        for names in waiting:
+        """Decode the pending names."""
+        pending, self._pending, self._bytes_pending = self._pending, [], 0
+        for names in pending:
             self._take(names)
-        self._looks = 0
+        self._lookups = 0
 
     @property
     def bytes_used(self) -> int:
         """Bytes that the names take, roughly."""
-        return self._used + self._bytes_waiting
+        return self._used + self._bytes_pending
 
     def __len__(self) -> int:
-        return len(self._known) + sum(len(names.ids) for names in self._waiting)
+        return len(self._known) + sum(len(names.ids) for names in self._pending)
 
     @property
     def full(self) -> bool:
@@ -92,52 +67,47 @@ class FeatureNames:
 
     def name(self, feature: int) -> str | None:
         """The name of an id, if it is known."""
-        if feature in self._known or not self._waiting or self._looks == FEW:
+        if feature in self._known or not self._pending or self._lookups == FEW:
             return self._names.get(int(feature))
-        self._looks += 1
-        waiting = ((names, place) for names in self._waiting for place in np.flatnonzero(names.ids == feature))
-        found = next((names.text[names.starts[place] : names.ends[place]] for names, place in waiting), None)
+        self._lookups += 1
+        pending = ((names, place) for names in self._pending for place in np.flatnonzero(names.ids == feature))
+        found = next((names.text[names.starts[place] : names.ends[place]] for names, place in pending), None)
         return None if found is None else found.tobytes().decode("utf-8", "replace")
 
     def remember(self, feature: int, name: str) -> None:
-        """Take a name, unless the id has one."""
+        """Add a name, unless the id has one."""
         if feature not in self._names and not self.full:
             self._names[int(feature)] = name
             self._used += BYTES_AN_ENTRY + len(name)
-            if feature < len(self._seen) or len(self._seen) == 1 << FILTER_BITS:  # else it makes more room first
-                self._seen[feature & (len(self._seen) - 1)] = 1
+            if feature < size_of(self._seen) or size_of(self._seen) == 1 << FILTER_BITS:  # else `add` allocates first
+                new_ids(self._seen, np.array([feature], np.uint32))
 
     def update(self, entries: Iterable[tuple[int, str]]) -> None:
-        """Take several names."""
+        """Add several names."""
         for feature, name in entries:
             self.remember(feature, name)
 
     def add(self, names: Names) -> None:
-        """Take the names that a block brought; those seen before cost no Python work."""
+        """Add the names of a block; those seen before cost no Python work."""
         if not len(names.ids) or self.full:
             return
-        width = min(1 << int(names.ids.max()).bit_length(), 1 << FILTER_BITS)
-        if width > len(self._seen):
-            self._seen = np.zeros(width, np.uint8)
-            self._seen[np.fromiter(self._names, np.int64, len(self._names)) & (width - 1)] = 1
-        new = find_new(names.ids, self._seen)
+        bits = min(int(names.ids.max()).bit_length(), FILTER_BITS)
+        if 1 << bits > size_of(self._seen):
+            self._renew_seen(bits)
+        new = new_ids(self._seen, names.ids)
         if not len(new):
             return
-        starts, ends = names.starts[new], names.ends[new]
-        stops = np.cumsum(ends - starts)
-        text = np.empty(int(stops[-1]), np.uint8)
-        gather(starts, ends, names.text, text)
-        found = Names(names.ids[new], stops - (ends - starts), stops, text)
-        size = int(np.count_nonzero(text & 0xC0 != 0x80)) + BYTES_AN_ENTRY * len(new)  # letters, not bytes
-        if self._used + self._bytes_waiting + size < self.limit_bytes:
-            self._waiting.append(found)
-            self._bytes_waiting += size
+        found = copy_names([NewNames.of(names, new)])
+        size = int(np.count_nonzero(found.text & 0xC0 != 0x80)) + BYTES_AN_ENTRY * len(new)  # letters, not bytes
+        if self._used + self._bytes_pending + size < self.limit_bytes:
+            self._pending.append(found)
+            self._bytes_pending += size
         else:
             self._settle()
             self._take(found)
 
     def _take(self, names: Names) -> None:
-        """Take names that have not been seen before."""
+        """Decode and add names that are new."""
         text, known, used = names.text.tobytes(), self._known, self._used
         for feature, start, end in zip(names.ids.tolist(), names.starts.tolist(), names.ends.tolist(), strict=True):
             if used >= self.limit_bytes:
@@ -152,16 +122,20 @@ class FeatureNames:
         kept = set(features.tolist())
         self._known = {feature: name for feature, name in self._names.items() if feature in kept}
         self._used = sum(BYTES_AN_ENTRY + len(name) for name in self._names.values())
-        self._seen[:] = 0
-        self._seen[np.fromiter(self._names, np.int64, len(self._names)) & (len(self._seen) - 1)] = 1
+        self._renew_seen(max(size_of(self._seen), 1).bit_length() - 1)
+
+    def _renew_seen(self, bits: int) -> None:
+        """Allocate the set of ids seen before, of a size in bits, and add those of all names."""
+        self._seen = empty_seen_set(bits)
+        new_ids(self._seen, np.fromiter(self._names, np.uint32, len(self._names)))
 
     def to_json(self) -> list[Any]:
-        """Pairs of id and name, by id: the order in which they came may depend on where a stream was cut."""
+        """Pairs of id and name, by id: their order of arrival may depend on the blocks of the stream."""
         return [[feature, name] for feature, name in sorted(self._names.items())]
 
     @classmethod
     def from_json(cls, pairs: list[Any]) -> FeatureNames:
-        """The names that `to_json` gave."""
+        """The names that `to_json` returned."""
         names = cls()
         names.update((int(feature), str(name)) for feature, name in pairs)
         return names

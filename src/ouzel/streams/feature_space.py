@@ -1,8 +1,8 @@
-"""What the ids of features stand for: hashed names, numbers of the stream's own, or columns of an array.
+"""The meaning of feature ids: hashed names, numbers of the stream's own, or columns of an array.
 
-Every block says it of its features, every model of those that it has learnt, and `meet` is the one place where the two
-are held against each other. Data whose ids mean something else is refused there in one line: a prediction by features
-that are not the model's own would look like any other.
+Every block has the space of its features, and every model that of the features it has learnt. `reconcile` is the one
+place that compares the two, and refuses data whose ids mean something else in one line: a prediction by features that
+are not the model's own would look like any other.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 
 from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import MOST_ID, feature_id
-from ouzel.streams.feature_specs import Derived
-from ouzel.streams.missing import MARK
+from ouzel.streams.feature_specs import DerivedFeatures
+from ouzel.streams.missing import NA_FEATURE
 
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
 KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
-"""What a column of a table holds: numbers; words, one a cell; text, read word by word; lists of words; dates."""
+"""Kinds of columns: numbers; words, one a cell; text, read word by word; lists of words; dates."""
 OTHER = {NUMBER: CATEGORY, CATEGORY: NUMBER}
-"""What a column may hold besides: words among numbers are categories, and numbers among categories are words."""
+"""Kinds that a column may have, too: words among numbers are categories, and numbers among categories are words."""
 
 
 class FeatureSpace(NamedTuple):
-    """What the ids of features stand for; nothing is known of what says nothing.
+    """The meaning of feature ids, as far as it is known.
 
-    Names and numbers may stand beside each other, as in Vowpal Wabbit text. Columns of arrays stand alone; where the
-    array had names, as a data frame has, they are those of `kinds`, in order.
+    A stream may have both names and numbers, as Vowpal Wabbit text does. Columns of arrays come alone; where the array
+    had names, as a data frame has, they are those of `kinds`, in order.
     """
 
     named: bool = False  # whether there are names, hashed to ids
@@ -37,48 +37,48 @@ class FeatureSpace(NamedTuple):
     highest: int | None = None
     width: int | None = None  # columns of an array, which have the ids 0, 1, 2, …
     kinds: Mapping[str, str] = {}  # of a table's columns, by name
-    also: Mapping[str, str] = {}  # columns that have held the OTHER kind, too, and that kind
-    loose: bool = False  # whether names come one by one, with others at any time: text, dictionaries, JSON objects
+    also: Mapping[str, str] = {}  # columns that have had values of the OTHER kind, too, and that kind
+    open_vocabulary: bool = False  # whether new names may come at any time: in text, dictionaries, JSON objects
     indicator: bool = False  # whether a missing value is a feature of its own
-    derived: Derived = Derived()  # what features are made of others
+    derived: DerivedFeatures = DerivedFeatures()  # features made of others
     edges: Mapping[str, tuple[float, ...]] = {}  # of the bins and hinges of columns
 
     @property
     def known(self) -> bool:
-        """Whether anything is known."""
+        """Whether the meaning of any id is known."""
         return self.named or self.lowest is not None or self.width is not None
 
     @property
     def numbered(self) -> bool:
-        """Whether there are ids that are numbers of the stream's own."""
+        """Whether some ids are numbers of the stream's own."""
         return self.width is None and self.lowest is not None
 
     @property
-    def closed(self) -> bool:
-        """Whether the columns of tables are all the features there are."""
-        return bool(self.kinds) and not self.loose
+    def fixed_columns(self) -> bool:
+        """Whether the columns of a table are all the features that there are."""
+        return bool(self.kinds) and not self.open_vocabulary
 
-    def is_strict(self, column: str, said: str | None = None) -> bool:
-        """Whether a column is known to hold one kind of values alone, so that others are refused.
+    def is_strict(self, column: str, declared: str | None = None) -> bool:
+        """Whether a column is known to have values of one kind alone, so that others are refused.
 
-        One that is `said` to hold categories may have numbers among them.
+        A column that the user `declared` to be of categories may have numbers among them.
 
         >>> space = FeatureSpace(kinds={"price": NUMBER, "zip": CATEGORY}, also={"zip": NUMBER})
         >>> space.is_strict("price"), space.is_strict("zip"), space.is_strict("city")
         (True, False, False)
         """
-        return column in self.kinds and column not in self.also and said != CATEGORY
+        return column in self.kinds and column not in self.also and declared != CATEGORY
 
     def lenient(self) -> FeatureSpace:
-        """The same where no column is strict."""
+        """This space with no strict column."""
         return self._replace(also={column: OTHER[kind] for column, kind in self.kinds.items() if kind in OTHER})
 
     def places(self) -> dict[str, int] | None:
-        """The column of an array that each name stands for; None unless the features are columns."""
+        """The column of an array that each name stands for; None unless features are columns."""
         return None if self.width is None else {name: place for place, name in enumerate(self.kinds)}
 
     def id_of(self, name: str | int, seed: int, bits: int) -> int | None:
-        """The id of a feature given alone; None of a name that arrays with names did not have.
+        """The id of one feature; None of a name that a named array did not have.
 
         A name written in digits is a number, as in tables and in text.
 
@@ -88,11 +88,11 @@ class FeatureSpace(NamedTuple):
         """
         if self.width is not None and isinstance(name, str):
             places = self.places() or {}
-            return places.get(name, self.place_of_missing(name.removesuffix(f"={MARK}")))
-        return feature_id(own_id(name), seed, bits)
+            return places.get(name, self.place_of_missing(name.removesuffix(f"={NA_FEATURE}")))
+        return feature_id(numeric_id(name), seed, bits)
 
     def place_of_missing(self, column: str) -> int | None:
-        """The id, behind those of an array's columns, that says that one is missing; None if none does."""
+        """The id, above those of an array's columns, that means that one is missing; None if there is none."""
         place = (self.places() or {}).get(column)
         return place + self.width if self.indicator and place is not None and self.width is not None else None
 
@@ -106,10 +106,10 @@ class Token(str):
     __slots__ = ()
 
 
-def own_id(name: Any) -> Any:
-    """The id of a feature that is a number, or is named by one that ids can be; the name of any other.
+def numeric_id(name: Any) -> Any:
+    """The id of a feature that is a number, or whose name is a possible id in digits; else its name.
 
-    >>> own_id("price"), own_id("7"), own_id(7), own_id(Token("7")), own_id("99999999999")
+    >>> numeric_id("price"), numeric_id("7"), numeric_id(7), numeric_id(Token("7")), numeric_id("99999999999")
     ('price', 7, 7, '7', '99999999999')
     """
     if isinstance(name, np.integer):
@@ -120,10 +120,10 @@ def own_id(name: Any) -> Any:
 
 
 @lru_cache(1 << 16)
-def own_name(column: str) -> str | int:
-    """The id of a column that is named by a number, the name of any other; UnexpectedError if the id is too large.
+def column_key(column: str) -> str | int:
+    """The id of a column whose name is a number, else its name; UnexpectedError if the id is too large.
 
-    >>> own_name("price"), own_name("7")
+    >>> column_key("price"), column_key("7")
     ('price', 7)
     """
     if not (column.isascii() and column.isdigit()):
@@ -133,8 +133,8 @@ def own_name(column: str) -> str | int:
     return int(column)
 
 
-def numbered(ids: np.ndarray, loose: bool = False, zeros: Sequence[int] | np.ndarray = ()) -> FeatureSpace:
-    """The space of ids (k,) that are numbers of a stream's own, with the lowest and the highest id that was 0, if any.
+def numbered(ids: np.ndarray, open_vocabulary: bool = False, zeros: Sequence[int] | np.ndarray = ()) -> FeatureSpace:
+    """The space of ids (k,) that are numbers of a stream's own; `zeros` are the lowest and highest ids of zeros.
 
     >>> numbered(np.array([3, 5]), zeros=(1, 1)).lowest
     1
@@ -142,32 +142,32 @@ def numbered(ids: np.ndarray, loose: bool = False, zeros: Sequence[int] | np.nda
     some = [int(end) for end in (ids.min(), ids.max())] if len(ids) else []
     if len(zeros) and zeros[1] >= 0:
         some += [int(zeros[0]), int(zeros[1])]
-    return FeatureSpace(lowest=min(some), highest=max(some), loose=loose) if some else NOTHING_KNOWN
+    return FeatureSpace(lowest=min(some), highest=max(some), open_vocabulary=open_vocabulary) if some else NOTHING_KNOWN
 
 
 def columns_of_array(width: int, ids: np.ndarray) -> FeatureSpace:
-    """The space of an array's columns, of which those of the ids (k,) are not empty."""
+    """The space of an array's columns; those of the ids (k,) are not empty."""
     return numbered(ids)._replace(width=width)
 
 
 def columns_of_table(columns: Sequence[str], kinds: Mapping[str, str], known: FeatureSpace) -> FeatureSpace:
-    """The space of a table's columns, which hold these kinds; those of an array where they are `known` by place."""
+    """The space of a table's columns of these kinds; that of an array where they are `known` by place."""
     if known.width is not None and known.kinds:
         return FeatureSpace(lowest=0, highest=known.width - 1, width=known.width, kinds=dict(known.kinds))
-    own = [own_name(column) for column in columns]
+    own = [column_key(column) for column in columns]
     numbers = [name for name in own if isinstance(name, int)]
     named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
     return FeatureSpace(named, min(numbers, default=None), max(numbers, default=None), kinds=kinds)
 
 
-def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> FeatureSpace:
-    """The space of what is known with what is given; DataError if the ids of the two do not mean the same.
+def reconcile(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> FeatureSpace:
+    """The union of a known and a given space; DataError if their ids do not mean the same.
 
-    While learning, names given one by one may join numbers, and numbers names.
+    While learning, names of an open vocabulary may join numbers, and numbers names.
 
-    >>> meet(FeatureSpace(lowest=1, highest=5), FeatureSpace(lowest=0, highest=3), learning=True).highest
+    >>> reconcile(FeatureSpace(lowest=1, highest=5), FeatureSpace(lowest=0, highest=3), learning=True).highest
     5
-    >>> meet(FeatureSpace(named=True), FeatureSpace(width=3))
+    >>> reconcile(FeatureSpace(named=True), FeatureSpace(width=3))
     Traceback (most recent call last):
     ouzel.errors.DataError: the model knows its features by name, and an array has no names; give a data frame ...
     """
@@ -187,12 +187,12 @@ def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> Fe
         _check_against_columns(known, given)
     elif given.width is not None:
         _check_columns(known, given.width, given.lowest)
-    elif not (learning or given.loose) and _are_shifted(known, given):
+    elif not (learning or given.open_vocabulary) and _are_shifted(known, given):
         raise DataError(
             f"this data has ids from {given.lowest} to {given.highest}, and the model's go from {known.lowest} to "
             f"{known.highest}: number both from 0, or both from 1, such as with load_svmlight_file(zero_based=True)"
         )
-    elif not (_both_named_or_numbered(known, given) or (learning and given.loose)):
+    elif not (_both_named_or_numbered(known, given) or (learning and given.open_vocabulary)):
         has, brings = ("name", "number") if known.named else ("number", "name")
         which = f" ({known.lowest} to {known.highest})" if known.numbered else ""
         raise DataError(
@@ -203,7 +203,7 @@ def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> Fe
 
 
 def _are_shifted(known: FeatureSpace, given: FeatureSpace) -> bool:
-    """Whether one counts ids from 0 and the other from 1: an id 0 that was never met, or all moved by one."""
+    """Whether one counts ids from 0 and the other from 1: an id 0 that was never seen, or all moved by one."""
     if not (known.numbered and given.numbered) or known.named or {known.lowest, given.lowest} != {0, 1}:
         return False
     return given.lowest == 0 or given.highest == (known.highest or 0) + 1
@@ -216,7 +216,8 @@ def _both_named_or_numbered(known: FeatureSpace, given: FeatureSpace) -> bool:
 def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
     lowest = [space.lowest for space in (known, given) if space.lowest is not None]
     highest = [space.highest for space in (known, given) if space.highest is not None]
-    kinds = known.kinds if given.kinds == known.kinds else {**known.kinds, **given.kinds, **known.kinds}
+    news = bool(given.kinds) and given.kinds != known.kinds
+    kinds = {**known.kinds, **given.kinds, **known.kinds} if news else known.kinds
     return FeatureSpace(
         known.named or (given.named and known.width is None),
         min(lowest, default=None),
@@ -224,7 +225,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
         known.width,
         kinds,
         _also(known, given, kinds),
-        known.loose or given.loose,
+        known.open_vocabulary or given.open_vocabulary,
         known.indicator or given.indicator,
         known.derived,
         known.edges or given.edges,
@@ -232,7 +233,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
 
 
 def _also(known: FeatureSpace, given: FeatureSpace, kinds: Mapping[str, str]) -> Mapping[str, str]:
-    """What columns of these kinds have held besides; they are also those of numbers here and of categories there."""
+    """The other kind of columns that have had both, in one of the spaces or one in each."""
     if kinds is known.kinds and given.also in ({}, known.also):
         return known.also
     mixed = {column for column, kind in given.kinds.items() if OTHER.get(kind) == known.kinds.get(column, "")}
@@ -259,7 +260,7 @@ def _check_columns(known: FeatureSpace, width: int, lowest: int | None) -> None:
 
 
 def _check_against_columns(known: FeatureSpace, given: FeatureSpace) -> None:
-    """Refuse what does not fit a model that was learnt from arrays."""
+    """Refuse data that does not fit a model learnt from arrays."""
     width = known.width
     assert width is not None
     if given.width is not None:
@@ -278,13 +279,13 @@ def _check_against_columns(known: FeatureSpace, given: FeatureSpace) -> None:
             f"give an array of {width} columns, or train the model on data with names"
         )
     elif given.highest is not None and given.highest >= (2 * width if known.indicator else width):
-        if given.loose:
+        if given.open_vocabulary:
             raise DataError(f"there is no feature {given.highest}: the model was learnt from arrays of {width} columns")
         raise DataError(
             f"this data has the id {given.highest}, and the model was learnt from arrays of {width} columns, 0 to "
             f"{width - 1}; train it on load_svmlight_file(path, zero_based=True), or on the file itself"
         )
-    elif not given.loose and (given.lowest == 0) != (known.lowest == 0):
+    elif not given.open_vocabulary and (given.lowest == 0) != (known.lowest == 0):
         raise DataError(
             f"this data has ids from {given.lowest}, and the model was learnt from arrays filled from column "
             f"{known.lowest}; train it on load_svmlight_file(path, zero_based=True), or on the file itself"

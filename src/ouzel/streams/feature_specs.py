@@ -1,10 +1,15 @@
-"""What features are to be made of others: bins and hinges, n-grams, and crosses."""
+"""Specifications of derived features, as users write them and as models keep them.
+
+Crosses are `A*B`, or `A:B` where a name is a pattern with a star. Bins and hinges are `COLUMN=N`, n-grams `COLUMN=N+K`,
+where K words may be skipped. A column may be a pattern; of several that match, the more particular one counts. What is
+kept is sorted, each specification written in one way, so that equal ones are equal as text.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -14,58 +19,130 @@ from ouzel.errors import OuzelError
 from ouzel.streams.patterns import is_pattern, matches
 
 MOST_BINS = 1024  # bins, or hinges, of a column
+LONGEST = MOST_SKIPS = 9  # words
+MOST_COMBINATIONS = 1 << 20  # combinations of fields
+COUNTED = re.compile(r"(?:(.+)=)?([0-9]+)(?:\+([0-9]+))?", re.DOTALL)  # COLUMN=N+K
+
+
+class ColumnSpec(NamedTuple):
+    """The specification for a column: the number of bins or hinges, or the words that n-grams have and may skip."""
+
+    column: str
+    size: int
+    skips: int | None = None
+
+    @classmethod
+    def parse(cls, text: Any) -> ColumnSpec | None:
+        """The specification that a text is; None if it is none. Without a column it stands for all.
+
+        >>> ColumnSpec.parse("review=3+1"), ColumnSpec.parse("2"), ColumnSpec.parse("price")
+        (ColumnSpec(column='review', size=3, skips=1), ColumnSpec(column='*', size=2, skips=None), None)
+        """
+        found = None if isinstance(text, bool) or not isinstance(text, (str, int)) else COUNTED.fullmatch(str(text))
+        return found and cls(found[1] or "*", int(found[2]), None if found[3] is None else int(found[3]))
+
+    def __str__(self) -> str:
+        return f"{self.column}={self.size}" + ("" if self.skips is None else f"+{self.skips}")
+
+
+def _items(given: Any, refusal: Callable[[Any], OuzelError]) -> Iterable[Any]:
+    """The specifications in a mapping of columns to sizes, in a list, or a single one."""
+    if isinstance(given, Mapping):
+        return [f"{column}={size}" for column, size in given.items()]
+    if isinstance(given, (str, int)):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise refusal(given)
+    return given
+
+
+def _in_order(specs: Iterable[ColumnSpec], twice: str, subject: str = "") -> tuple[str, ...]:
+    """Specifications as they are kept; `twice` is the error where two are of one column."""
+    found: dict[str, str] = {}
+    for spec in specs:
+        if spec.column in found:
+            raise OuzelError(twice.format(repr(spec.column)), subject=subject)
+        found[spec.column] = str(spec)
+    return tuple(sorted(found.values()))
 
 
 def as_bins(given: Any, what: str = "bins") -> tuple[str, ...]:
-    """Bins, or hinges, as they are kept: of each column, or pattern, how many.
+    """Bins, or hinges, as they are kept: how many for each column, or pattern.
 
     >>> as_bins({"price": 16}), as_bins(["price=16", "C*=4"])
     (('price=16',), ('C*=4', 'price=16'))
     """
-    if isinstance(given, Mapping):
-        given = [f"{column}={count}" for column, count in given.items()]
-    several = [given] if isinstance(given, str) else given
-    if not isinstance(several, Iterable):
-        raise _bad_bins(given, what)
-    found: dict[str, str] = {}
-    for one in several:
-        column, _, count = one.rpartition("=") if isinstance(one, str) else ("", "", "")
-        if not (column and count.isdecimal() and count.isascii()):
-            raise _bad_bins(one, what)
-        if not 2 <= int(count) <= MOST_BINS:
-            raise OuzelError(f"of a column are 2 to {MOST_BINS}; got {count} of {column!r}", subject=what)
-        if column in found:
-            raise OuzelError(f"of {column!r} are asked for twice; leave one of them out", subject=what)
-        found[column] = f"{column}={int(count)}"
-    return tuple(sorted(found.values()))
+
+    def parsed(text: Any) -> ColumnSpec:
+        spec = ColumnSpec.parse(text) if isinstance(text, str) and "=" in text else None
+        if spec is None or spec.skips is not None:
+            raise _bad_bins(text, what)
+        if not 2 <= spec.size <= MOST_BINS:
+            count = text.rpartition("=")[2]
+            raise OuzelError(f"of a column are 2 to {MOST_BINS}; got {count} of {spec.column!r}", subject=what)
+        return spec
+
+    specs = map(parsed, _items(given, partial(_bad_bins, what=what)))
+    return _in_order(specs, "of {} are asked for twice; leave one of them out", what)
 
 
 def _bad_bins(given: Any, what: str) -> OuzelError:
     return OuzelError(f"are a column and how many there are to be, such as price=16; got {given!r}", subject=what)
 
 
-def binned_columns(bins: tuple[str, ...]) -> tuple[str, ...]:
-    """The names and patterns of the columns that bins, or hinges, are made of.
+def as_ngrams(given: Any, skips: int = 0) -> tuple[str, ...]:
+    """N-grams as they are kept: how many words for each column, or pattern, and how many may be skipped.
 
-    >>> binned_columns(("C*=4", "price=16"))
+    >>> as_ngrams([2, "review=3+0"], skips=1), as_ngrams({"title": 2})
+    (('*=2+1', 'review=3+0'), ('title=2+0',))
+    """
+
+    def parsed(text: Any) -> ColumnSpec:
+        spec = ColumnSpec.parse(text)
+        if spec is None:
+            raise _bad_ngrams(text)
+        skipped = skips if spec.skips is None else spec.skips
+        if not (2 <= spec.size <= LONGEST and skipped <= MOST_SKIPS):
+            found = f"got {spec.size} words, {skipped} skipped"
+            raise OuzelError(f"n-grams are of 2 to {LONGEST} words, and skip 0 to {MOST_SKIPS}; {found}")
+        return spec._replace(skips=skipped)
+
+    specs = map(parsed, _items(given, _bad_ngrams))
+    return _in_order(specs, "n-grams of {} are asked for twice; leave one of them out")
+
+
+def _bad_ngrams(given: Any) -> OuzelError:
+    return OuzelError(f"n-grams are a number of words, such as 2, or review=3 of one column; got {given!r}")
+
+
+@lru_cache(1 << 6)
+def _parsed(specs: tuple[str, ...]) -> dict[str, ColumnSpec]:
+    """Specifications by column, or pattern, as they are kept."""
+    return {spec.column: spec for spec in map(ColumnSpec.parse, specs) if spec is not None}
+
+
+def columns_of(specs: tuple[str, ...]) -> tuple[str, ...]:
+    """The names and patterns of the columns of bins, hinges or n-grams.
+
+    >>> columns_of(("C*=4", "price=16"))
     ('C*', 'price')
     """
-    return tuple(one.rpartition("=")[0] for one in bins)
+    return tuple(_parsed(specs))
 
 
-def count_of(bins: tuple[str, ...], column: str) -> int:
-    """How many there are to be of a column, 0 if none; the more particular name counts.
+@lru_cache(1 << 10)
+def spec_for(specs: tuple[str, ...], column: str) -> ColumnSpec | None:
+    """The specification of bins, hinges or n-grams that applies to a column; the more particular name counts.
 
-    >>> count_of(("C*=4", "C1=16"), "C1"), count_of(("C*=4", "C1=16"), "C2"), count_of((), "C1")
-    (16, 4, 0)
+    >>> spec_for(("*=2+1", "review=3+0"), "review"), spec_for(("*=2+1",), "title").size, spec_for((), "title")
+    (ColumnSpec(column='review', size=3, skips=0), 2, None)
     """
-    names = dict(zip(binned_columns(bins), bins, strict=True))
-    found = [(name == column, len(name), name) for name in names if matches(column, (name,))]
-    return int(names[max(found)[-1]].rpartition("=")[-1]) if found else 0
+    found = [(name == column, len(name), name) for name in columns_of(specs) if matches(column, (name,))]
+    return _parsed(specs)[max(found)[-1]] if found else None
 
 
 def bin_names(column: str, edges: tuple[float, ...]) -> list[str]:
-    """What the bins of a column are called.
+    """The names of the bins of a column.
 
     >>> bin_names("price", (2.5, 7.0))
     ['price=[-inf,2.5)', 'price=[2.5,7)', 'price=[7,inf)']
@@ -75,7 +152,7 @@ def bin_names(column: str, edges: tuple[float, ...]) -> list[str]:
 
 
 def hinge_names(column: str, edges: tuple[float, ...]) -> list[str]:
-    """What the hinges of a column are called.
+    """The names of the hinges of a column.
 
     >>> hinge_names("price", (2.5, 7.0))
     ['price>2.5', 'price>7']
@@ -84,15 +161,12 @@ def hinge_names(column: str, edges: tuple[float, ...]) -> list[str]:
 
 
 def _shown(edge: float) -> str:
-    """A number of single precision in as few digits as tell it."""
+    """A number in the fewest digits that identify it in single precision."""
     return str(np.float32(edge)).removesuffix(".0")
 
 
-MOST_COMBINATIONS = 1 << 20  # combinations of fields
-
-
 def as_crosses(given: Any) -> tuple[str, ...]:
-    """Crosses as they are kept: each written with its factors in order, once.
+    """Crosses as they are kept: each once, its columns in order.
 
     >>> as_crosses(["device*city", ("city", "device"), "*:*", ("price", "price")])
     ('*:*', 'city*device', 'price*price')
@@ -100,13 +174,13 @@ def as_crosses(given: Any) -> tuple[str, ...]:
     crosses = [given] if isinstance(given, str) else given
     if not isinstance(crosses, Iterable):
         raise OuzelError(f"crosses is a list of such as 'city*device' or ('city', 'device'); got {given!r}")
-    return tuple(sorted({written(factors_of(cross)) for cross in crosses}))
+    return tuple(sorted({written(columns_in_cross(cross)) for cross in crosses}))
 
 
-def factors_of(cross: Any) -> tuple[str, ...]:
-    """The names, or patterns, of the fields of a cross.
+def columns_in_cross(cross: Any) -> tuple[str, ...]:
+    """The names, or patterns, of the columns of a cross.
 
-    >>> factors_of("city*device"), factors_of("C*:device")
+    >>> columns_in_cross("city*device"), columns_in_cross("C*:device")
     (('city', 'device'), ('C*', 'device'))
     """
     parts = cross.split(":" if ":" in cross else "*") if isinstance(cross, str) else cross
@@ -128,14 +202,14 @@ def written(names: tuple[str, ...]) -> str:
 
 @lru_cache(64)
 def combinations(fields: tuple[str, ...], crosses: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Which fields (m, k) are multiplied with each other, and how many each time (m,); by the names of the fields.
+    """The fields that are multiplied with each other (m, k), as positions in their names, and how many each time (m,).
 
-    Of patterns no field is crossed with itself. What comes out twice is made once.
+    A pattern crosses no field with itself. A combination that comes out twice is made once.
     """
     found: set[tuple[str, ...]] = set()
     for cross in crosses:
-        names = factors_of(cross)
-        lists = [[name for name in set(fields) if matches(name, (factor,))] for factor in names]
+        names = columns_in_cross(cross)
+        lists = [[name for name in set(fields) if matches(name, (column,))] for column in names]
         several = any(map(is_pattern, names))
         for some in product(*lists):
             if not several or len(set(some)) == len(some):
@@ -152,80 +226,21 @@ def combinations(fields: tuple[str, ...], crosses: tuple[str, ...]) -> tuple[np.
 
 
 @lru_cache(64)
-def all_factors(crosses: tuple[str, ...]) -> tuple[str, ...]:
-    """The names and patterns of all fields that have a part in a cross."""
-    return tuple(sorted({name for cross in crosses for name in factors_of(cross)}))
+def crossed_columns(crosses: tuple[str, ...]) -> tuple[str, ...]:
+    """The names and patterns of all columns that are crossed."""
+    return tuple(sorted({name for cross in crosses for name in columns_in_cross(cross)}))
 
 
-LONGEST = MOST_SKIPS = 9  # words
-NGRAM = re.compile(r"(?:(.+)=)?(\d+)(?:\+(\d+))?", re.DOTALL)
+class DerivedFeatures(NamedTuple):
+    """Specifications of all derived features; false if there are none.
 
-
-def as_ngrams(given: Any, skips: int = 0) -> tuple[str, ...]:
-    """N-grams as they are kept: of each column, or pattern, how many words, and how many may be skipped.
-
-    >>> as_ngrams([2, "review=3+0"], skips=1), as_ngrams({"title": 2})
-    (('*=2+1', 'review=3+0'), ('title=2+0',))
-    """
-    if isinstance(given, Mapping):
-        given = [f"{column}={size}" for column, size in given.items()]
-    several = [given] if isinstance(given, (str, int)) else given
-    if not isinstance(several, Iterable):
-        raise _bad_ngrams(given)
-    found: dict[str, str] = {}
-    for one in several:
-        parted = NGRAM.fullmatch(str(one)) if isinstance(one, (str, int)) and not isinstance(one, bool) else None
-        if parted is None:
-            raise _bad_ngrams(one)
-        column, size, skipped = parted[1] or "*", int(parted[2]), int(parted[3] or skips)
-        if not (2 <= size <= LONGEST and skipped <= MOST_SKIPS):
-            raise OuzelError(
-                f"n-grams are of 2 to {LONGEST} words, and skip 0 to {MOST_SKIPS}; got {size} words, {skipped} skipped"
-            )
-        if column in found:
-            raise OuzelError(f"n-grams of {column!r} are asked for twice; leave one of them out")
-        found[column] = f"{column}={size}+{skipped}"
-    return tuple(sorted(found.values()))
-
-
-def _bad_ngrams(given: Any) -> OuzelError:
-    return OuzelError(f"n-grams are a number of words, such as 2, or review=3 of one column; got {given!r}")
-
-
-def ngram_columns(ngrams: tuple[str, ...]) -> tuple[str, ...]:
-    """The names and patterns of the columns, or namespaces, that n-grams are made of.
-
-    >>> ngram_columns(("*=2+1", "review=3+0"))
-    ('*', 'review')
-    """
-    return tuple(ngram.rpartition("=")[0] for ngram in ngrams)
-
-
-@lru_cache(1 << 10)
-def sizes_of(ngrams: tuple[str, ...], column: str) -> tuple[int, int]:
-    """Up to how many words the n-grams of a column have, and how many may be skipped; the more particular name counts.
-
-    >>> sizes_of(("*=2+1", "review=3+0"), "review"), sizes_of(("*=2+1",), "title"), sizes_of((), "title")
-    ((3, 0), (2, 1), (1, 0))
-    """
-    names = dict(zip(ngram_columns(ngrams), ngrams, strict=True))
-    found = [(name == column, len(name), name) for name in names if matches(column, (name,))]
-    if not found:
-        return 1, 0
-    size, _, skips = names[max(found)[-1]].rpartition("=")[-1].partition("+")
-    return int(size), int(skips)
-
-
-class Derived(NamedTuple):
-    """What is made of the features of rows; false if nothing is.
-
-    >>> str(Derived(("city*device",), ("review=2+0",))), str(Derived())
+    >>> str(DerivedFeatures(("city*device",), ("review=2+0",))), str(DerivedFeatures())
     ('the crosses city*device and the n-grams review=2+0', 'no crosses, n-grams, bins or hinges')
     """
 
-    crosses: tuple[str, ...] = ()  # as `crosses.naming.as_crosses` has them
-    ngrams: tuple[str, ...] = ()  # as `ngrams.naming.as_ngrams` has them
-    bins: tuple[str, ...] = ()  # as `bins.naming.as_bins` has them
+    crosses: tuple[str, ...] = ()  # each field as `as_crosses`, `as_ngrams` or `as_bins` returns it
+    ngrams: tuple[str, ...] = ()
+    bins: tuple[str, ...] = ()
     hinges: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -236,27 +251,27 @@ class Derived(NamedTuple):
         said = [f"the {kind} {', '.join(made)}" for kind, made in kinds.items() if made]
         return " and ".join(said) or "no crosses, n-grams, bins or hinges"
 
-    def in_order(self, skips: int = 0) -> Derived:
-        """This as it is kept; `skips` is how many words n-grams may leave out that do not say it themselves."""
+    def in_order(self, skips: int = 0) -> DerivedFeatures:
+        """These as they are kept; `skips` is how many words n-grams may skip that do not say it themselves."""
         bins, hinges = as_bins(self.bins), as_bins(self.hinges, "hinges")
-        both = set(binned_columns(bins)) & set(binned_columns(hinges))
+        both = set(columns_of(bins)) & set(columns_of(hinges))
         if both:
             raise OuzelError(
                 f"{min(both)!r} is to have bins, which take the place of numbers, and hinges; leave one out"
             )
-        return Derived(as_crosses(self.crosses), as_ngrams(self.ngrams, skips), bins, hinges)
+        return DerivedFeatures(as_crosses(self.crosses), as_ngrams(self.ngrams, skips), bins, hinges)
 
     @property
     def of_numbers(self) -> bool:
-        """Whether bins or hinges are to be made."""
+        """Whether there are bins or hinges."""
         return bool(self.bins or self.hinges)
 
     @property
-    def of_one(self) -> tuple[str, ...]:
-        """The names and patterns of the columns of whose single features others are made."""
-        return (*all_factors(self.crosses), *binned_columns((*self.bins, *self.hinges)))
+    def scalar_columns(self) -> tuple[str, ...]:
+        """The names and patterns of the columns whose single feature in a row is an input."""
+        return (*crossed_columns(self.crosses), *columns_of(self.bins), *columns_of(self.hinges))
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names and patterns of all columns, and namespaces, whose features others are made of."""
-        return tuple(dict.fromkeys((*self.of_one, *ngram_columns(self.ngrams))))
+        """The names and patterns of all columns, and namespaces, whose features are inputs."""
+        return tuple(dict.fromkeys((*self.scalar_columns, *columns_of(self.ngrams))))

@@ -1,4 +1,4 @@
-"""Data frames as they are: pandas, polars and Arrow tables, read by the very path of tables in files."""
+"""Data frames: pandas, polars and Arrow tables, read like tables in files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.label_values import as_weights, encode_labels
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
-from ouzel.streams.sources.error_context import one_line
+from ouzel.streams.sources.error_context import wrap_errors
 from ouzel.streams.values import word_of
 
 if TYPE_CHECKING:
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a pandas, polars or Arrow table: anything that gives its columns as a stream of Arrow.
+    """Whether data is a pandas, polars or Arrow table: anything that exports its columns as a stream of Arrow.
 
-    A single column gives one too.
+    A single column exports one, too, and is no table.
     """
     return hasattr(data, "__arrow_c_stream__") and len(getattr(data, "shape", (0, 0))) == 2
 
 
 def as_table(data: Any) -> pyarrow.Table:
-    """A pandas, polars or Arrow table as one of Arrow, without an index, objects parted into a column a member."""
+    """A pandas, polars or Arrow table as one of Arrow, without an index, with a column for each member of objects."""
     import pyarrow
 
     from ouzel.streams.tables.arrow_types import flat
 
-    with one_line("table"):
+    with wrap_errors("table"):
         try:
             table = pyarrow.table(data)
         except (pyarrow.ArrowException, TypeError, ValueError):
             if not hasattr(data, "iloc"):
                 raise
             table = pyarrow.table(arrow_ready(data))
-        table.validate(full=True)  # a kernel trusts the offsets it is given
+        table.validate(full=True)  # kernels trust offsets
         index = (table.schema.pandas_metadata or {}).get("index_columns", [])
         return flat(table.drop_columns([column for column in index if isinstance(column, str)]))
 
 
 def arrow_ready(frame: Any) -> Any:
-    """A pandas data frame whose columns Arrow takes: sparse ones dense, those of objects of several types as text."""
+    """A pandas data frame that Arrow accepts: sparse columns are dense, those of objects of several types are text."""
     changed = {}
     for place, kind in enumerate(frame.dtypes):
         column = frame.iloc[:, place]
@@ -71,9 +71,9 @@ def table_blocks(
     say: Callable[[str], None] = lambda line: None,
     block_rows: int = ROWS,
 ) -> Iterator[Block]:
-    """Blocks of an Arrow table, with labels and weights given beside it, or those of columns that the options name.
+    """Blocks of an Arrow table, with separate labels and weights, or those of columns that the options name.
 
-    `say` is told what is odd about its columns.
+    `say` is called with remarks on its columns.
     """
     from ouzel.streams.tables.columns import Columns
     from ouzel.streams.tables.schema import ColumnKinds
@@ -89,9 +89,9 @@ def table_blocks(
     columns = Columns(options, table.schema, label, kinds=ColumnKinds(options, say))
     deriver = Deriver(options)
     start = 0
-    with one_line("table"):
+    with wrap_errors("table"):
         batches = table.to_batches(max_chunksize=rows_at_once(table.num_columns))
-        for block in deriver.all(
+        for block in deriver.derive(
             block for batch in batches for block in columns.blocks(batch, lambda _: None, block_rows)
         ):
             here = slice(start, start + block.rows) if block.numbers is None else block.numbers  # some may be skipped

@@ -1,4 +1,4 @@
-"""Groups of examples, such as the documents found for one query, kept whole."""
+"""Streams whose blocks hold whole groups of examples, such as the documents found for one query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ouzel.streams.concatenation import concatenate
 
 
 def whole_groups(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The same examples in blocks that end where a group ends. A group is a run of examples with one group number."""
+    """The examples in blocks that end where a group ends; a group is a run of examples with one group number."""
     rest: Block | None = None
     for block in blocks:
         joined = block if rest is None else concatenate([rest, block])
@@ -27,7 +27,7 @@ def whole_groups(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 class Groups(DelegatingStream):
-    """A stream to learn a ranking from: its blocks hold whole groups. Else it is the stream it is made of."""
+    """A stream whose blocks hold whole groups, to learn a ranking from."""
 
     def __init__(self, stream: BlockStream) -> None:
         super().__init__(stream)

@@ -1,4 +1,4 @@
-"""Which column of a table is the label, and what the cells of labels, groups and ids say."""
+"""The label column of a table, and the values of its labels, groups and ids."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOST_GROUP = 2**63
 def find_label(
     options: Options, columns: list[str], name: str, say: Callable[[str], None] = lambda line: None
 ) -> str | None:
-    """The label's column: the one named, or one with a usual name; there must be one unless to predict.
+    """The label column: the one named, or one with a usual name; only for prediction may there be none.
 
-    A column that the model knows as a feature is none. Of several the name counts that comes first among LABELS, and
-    then the place. `say` is told in a line which is taken by its name.
+    A column that the model knows as a feature is no label. Of several, the name that comes first among LABELS counts,
+    and then the position. `say` is called with a line on which column was chosen by its name.
 
     >>> find_label(Options(), ["y", "class", "a"], "t.csv", print)
     label: class (by its name; y is a feature)
@@ -67,7 +67,7 @@ def _reads_as_number(column: str) -> bool:
 
 
 def label_of(value: object) -> Label | None:
-    """A label as its cell says it: a number if it reads as one, nothing if it is empty or no finite number."""
+    """The label in a cell: a number if it reads as one, None if it is empty or no finite number."""
     if value is None or isinstance(value, bool):
         return value
     if not isinstance(value, (int, float)):
@@ -79,14 +79,14 @@ def label_of(value: object) -> Label | None:
 
 
 def is_infinite(value: object) -> bool:
-    """Whether a label's cell says an infinite number, which no label is (NaN is none, as where there is nothing)."""
+    """Whether a label's cell is an infinite number, which is refused; NaN means that there is none."""
     if isinstance(value, str):
         return is_number(value) and math.isinf(float(value))
     return isinstance(value, float) and math.isinf(value)
 
 
 def as_sign(label: Label | None, positive: str) -> int | None:
-    """1 for the label that counts as positive, by name or value; -1 for any other."""
+    """1 for the label that counts as positive, by name or value; -1 for any other label."""
     if label is None:
         return None
     same = (
@@ -96,7 +96,7 @@ def as_sign(label: Label | None, positive: str) -> int | None:
 
 
 def group_id(value: object, seed: int) -> int:
-    """A group's number: its own if it is a whole one, else the hash of its name.
+    """The number of a group: its own if that is whole, else the hash of its name.
 
     >>> group_id("12", 0), group_id(3.0, 0), group_id(3.5, 0) == group_id("3.5", 0)
     (12, 3, True)

@@ -1,4 +1,4 @@
-"""Labels and importance weights given beside the examples."""
+"""Labels and importance weights: their encoding and checks, and remarks on what they are taken for."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ouzel.streams.block import LARGEST, Block
 
 Label = int | float | str | bool
 
-MOST_WHOLE = 100  # different whole numbers that may be classes, however few examples each has
+MOST_WHOLE = 100  # different whole numbers that may be classes, even with few examples each
 FEWEST_AMOUNTS = 10  # different words for numbers
 FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
-MOST_LISTED = 10  # of them, in a line that says what they are taken for
+MOST_LISTED = 10  # labels in a remark
 AS_NUMBERS = "labels are numbers ({}): learning to predict them; --loss logistic learns classes"
 
 
 def tidy(number: float) -> int | float:
-    """Whole numbers as int, so that a class reads 1 and not 1.0."""
+    """A whole number as int, so that a class reads 1 and not 1.0."""
     return int(number) if float(number).is_integer() else float(number)
 
 
 def text_of(value: object) -> str:
-    """What a row is called, as text: words as they are but for blanks around them, whole numbers without a point.
+    """The name of a row as text: words without blanks around them, whole numbers without a point.
 
     >>> text_of(" a "), text_of(2.0), text_of(True)
     ('a', '2', 'true')
@@ -49,9 +49,9 @@ def labels_in(block: Block) -> list[Label | None]:
 
 
 def why_numbers(block: Block) -> str:
-    """Why the labels of a stream that begins with this block are numbers to predict; "" if they are classes.
+    """The reason why labels, by the first block of a stream, are numbers to predict; "" if they are classes.
 
-    They are numbers where one is not whole, or where there are more different ones than a stream has classes.
+    They are numbers if one is not whole, or if there are more different ones than a stream has classes.
     """
     labels = block.labels[~np.isnan(block.labels)]
     if block.label_names is not None or not len(labels):
@@ -66,7 +66,7 @@ def why_numbers(block: Block) -> str:
 
 
 def classes_in(block: Block, otherwise: str = "--task regression predicts numbers") -> list[str]:
-    """What to say of labels that are three whole numbers or more, and are taken as classes: a line or none.
+    """The remark on labels that are three or more whole numbers and are taken as classes: one line or none.
 
     They may be ratings, counts or ages.
 
@@ -82,7 +82,7 @@ def classes_in(block: Block, otherwise: str = "--task regression predicts number
 
 
 def amounts_in(block: Block) -> list[str]:
-    """What to say of labels that are numbers but for marks, such as $1,200.50, and so are classes: a line or none."""
+    """The remark on labels that are classes only because of signs, such as $1,200.50: one line or none."""
     names = [name for name in block.label_names or [] if isinstance(name, str)]
     if len(names) < FEWEST_AMOUNTS or not all(is_number(_bare(name)) for name in names):
         return []
@@ -129,7 +129,7 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
 
 
 def _known(label: Any) -> Any:
-    """A label, None if it is one of the ways to say that there is none."""
+    """A label; None if it means that there is none."""
     missing = type(label).__name__ == "NAType" or (isinstance(label, float) and math.isnan(label))
     return None if missing else label
 

@@ -1,4 +1,4 @@
-"""Limits of what one piece of a stream may take, so that no file, however odd, takes the machine's memory."""
+"""Limits of the pieces of a stream, so that no file, however odd, takes all memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 1 << 62
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Bytes that each kind of piece may take at most.
+    """The most bytes that each kind of piece may take.
 
     >>> Limits.of({"line": "1GB"}).line == 2**30, Limits().word
     (True, 1048576)
@@ -28,7 +28,7 @@ class Limits:
 
     @classmethod
     def of(cls, given: Mapping[str, Any] | Limits | None) -> Limits:
-        """The usual limits but for those given, such as {"line": "1GB"}."""
+        """The usual limits, except those given, such as {"line": "1GB"}."""
         if isinstance(given, Limits):
             return given
         known = [field.name for field in fields(cls)]
@@ -41,7 +41,7 @@ class Limits:
 
     @property
     def longest_label(self) -> int:
-        """What a label may take, which is a word, too."""
+        """The most bytes of a label, which is also a word."""
         return min(self.word, self.label)
 
     def passed_by(self, size: int) -> str:
@@ -49,7 +49,7 @@ class Limits:
         return "word" if size > self.word else "label" if size > self.label else ""
 
     def expected(self, limit: str) -> str:
-        """What is expected where there is more than the limit of a word, or that of a label."""
+        """The advice of an error where the limit of a word, or that of a label, is passed."""
         kinds = {"word": "a label, a name or a word", "label": "a label"}
         return f"expected {kinds[limit]} of at most {in_units(getattr(self, limit))}"
 
@@ -58,7 +58,7 @@ class Limits:
         return {limit: in_units(2 * getattr(self, limit))}
 
     def exceeded(self, name: str, limit: str, found: str) -> DataError:
-        """The error of a piece that takes more than a limit: what was `found` in the source `name`, how to go on."""
+        """The error of a piece that passes a limit: what was `found` in the source `name`, and how to go on."""
         size = getattr(self, limit)
         advice = "if that is meant, raise it with"
         found = f"{found}, more than the limit of {in_units(size)}"
@@ -67,11 +67,11 @@ class Limits:
 
 USUAL = Limits()
 UNLIMITED = Limits(line=MOST, word=MOST, unpacked=MOST, batch=MOST, label=MOST)
-"""For what lies in memory already."""
+"""For data in memory."""
 
 
 def in_units(size: int) -> str:
-    """A number of bytes as it may be given again.
+    """A number of bytes as users may write it.
 
     >>> in_units(1 << 20), in_units(3 << 30), in_units(1500)
     ('1MB', '3GB', '1500')

@@ -1,4 +1,4 @@
-"""Blocks from what lies in memory: arrays, sparse matrices, data frames, and pairs of a dictionary and a label."""
+"""Blocks of data in memory: arrays, sparse matrices, data frames, and pairs of a dictionary and a label."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ouzel.streams.kernels.row_order import without_zeros
 from ouzel.streams.label_values import Label, as_weights, encode_labels
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, Options, check_in_memory, make_options
-from ouzel.streams.sources.error_context import one_line
+from ouzel.streams.sources.error_context import wrap_errors
 
 
 def to_block(
@@ -60,7 +60,7 @@ def to_block(
     n = X.shape[0]
     offsets, ids = offsets.astype(np.uint64), indices.astype(np.uint32)
     space = columns_of_array(X.shape[1], ids)
-    end = without_zeros(offsets, ids, values)  # those of a sparse matrix, or too small for single precision
+    end = without_zeros(offsets, ids, values)  # zeros of a sparse matrix, or values too small for single precision
     return Block(
         offsets,
         ids[:end],
@@ -98,7 +98,7 @@ def check_sparse(X: Any) -> None:
 def _sound(X: Any) -> Any:
     """A SciPy matrix in compressed sparse rows whose offsets and ids are in order; DataError if they are not."""
     check_sparse(X)
-    with one_line("sparse matrix"):
+    with wrap_errors("sparse matrix"):
         if X.format == "bsr":
             X.check_format(full_check=True)
         X = X.tocsr()
@@ -122,8 +122,8 @@ def blocks_from(
 
     Columns of tables have the features that files with such columns have: `column` for numbers, `column=value` for
     words. Features given as dictionaries likewise. Labels are numbers, or names of any kind. `options` are those of
-    `ouzel.streams.options.Options` that tell what columns hold, and `bits` and `seed` of the hash; those of a table may
-    name its columns of labels, weights, groups and ids: `label="clicked"`. For a `model` or an estimator, which has
+    `ouzel.streams.options.Options` on the kinds of columns, and `bits` and `seed` of the hash; those of a table may
+    name its columns of labels, weights, groups and ids: `label="clicked"`. For a `model` or an estimator that has
     learnt something, columns are read as it knows them.
 
     Examples
@@ -165,7 +165,7 @@ def _of_array(data: Any, labels: Any, weights: Any, options: Options, block_rows
     for start in range(0, X.shape[0], block_rows):
         here = slice(start, start + block_rows)
         weight = None if weights is None else weights[here]
-        yield from deriver.all([to_block(X[here], codes[here], label_names=names, weights=weight)])
+        yield from deriver.derive([to_block(X[here], codes[here], label_names=names, weights=weight)])
 
 
 def _of_pairs(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
@@ -173,4 +173,4 @@ def _of_pairs(data: Any, labels: Any, weights: Any, options: Options, block_rows
         data = zip(data, labels, strict=True)
     if weights is not None:
         data = ((*row[:2], weight) for row, weight in zip(data, weights, strict=True))
-    yield from Deriver(options).all(blocks_of_dictionaries(data, options, block_rows))
+    yield from Deriver(options).derive(blocks_of_dictionaries(data, options, block_rows))

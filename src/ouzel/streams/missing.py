@@ -1,7 +1,7 @@
-"""What counts as nothing: the one rule for the cells of tables, the members of objects and the values of dictionaries.
+"""Missing values: the one rule for the cells of tables, the members of objects and the values of dictionaries.
 
-None, NaN, NaT and NA, what is empty or blank, and the words that people and programs write for nothing (those of
-pandas and PyArrow). A missing value is absent, or, where that is asked for, a feature of its own, `column=(missing)`.
+Missing are None, NaN, NaT and NA, empty and blank text, and the words that people and programs write for it (those of
+pandas and PyArrow). A missing value is absent, or, by option, a feature of its own, `column=(missing)`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ WORDS = (
     *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "None", "NULL", "null"),
     *("NaN", "-NaN", "nan", "-nan", "NaT", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN"),
 )
-NUMBER_MARKS = ("?", "-")
-"""More words that say nothing, but only in a column of numbers; in one of categories they are words."""
-MARK = "(missing)"
-"""What a missing value is called where it is a feature of its own."""
+NA_NUMBER_TOKENS = ("?", "-")
+"""More words that mean missing, but only in a column of numbers; in one of categories they are words."""
+NA_FEATURE = "(missing)"
+"""The word of a missing value that is a feature of its own."""
 
-NOTHING = frozenset(WORDS)
+NA_TOKENS = frozenset(WORDS)
 LONGEST = max(map(len, WORDS))
 LENGTHS = np.array([len(word) for word in WORDS])
 TEXT = np.zeros((len(WORDS), LONGEST), np.uint8)
@@ -31,25 +31,25 @@ LAST[TEXT[np.arange(len(WORDS)), LENGTHS - 1]] = True
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is nothing.
+    """Whether a value is missing.
 
     >>> [is_missing(value) for value in (None, float("nan"), " ", "n/a", 0, "none", False)]
     [True, True, True, True, False, False, False]
     """
     if isinstance(value, str):
         word = value.strip(" ")
-        return not word or word in NOTHING
+        return not word or word in NA_TOKENS
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
-def is_number_mark(word: str) -> bool:
-    """Whether a word says nothing in a column of numbers, though it is a word elsewhere."""
-    return word in NUMBER_MARKS
+def is_na_in_numbers(word: str) -> bool:
+    """Whether a word means missing in a column of numbers; elsewhere it is a word."""
+    return word in NA_NUMBER_TOKENS
 
 
 @force_inline
-def marks_no_number(data, start, stop):
-    """`is_number_mark` of the bytes `data[start:stop]` (uint8)."""
+def is_na_number_token(data, start, stop):
+    """`is_na_in_numbers` of the bytes `data[start:stop]` (uint8)."""
     return stop - start == 1 and (data[start] == 63 or data[start] == 45)
 
 
@@ -67,8 +67,8 @@ def is_one_of(data, start, size, sizes, words):
 
 
 @force_inline
-def says_nothing(data, start, stop):
-    """Whether the bytes `data[start:stop]` (uint8), not empty, are one of the words for nothing."""
+def is_na_token(data, start, stop):
+    """Whether the bytes `data[start:stop]` (uint8), not empty, are a word for missing."""
     size = stop - start
     if not (FIRST[data[start]] & LAST[data[stop - 1]]) or size > LONGEST:
         return False

@@ -1,4 +1,4 @@
-"""How a stream is to be read: what all readers are told."""
+"""The options of reading: how all readers make examples of a stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
-from ouzel.streams.feature_specs import Derived
+from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.patterns import matches
@@ -18,10 +18,10 @@ from ouzel.streams.patterns import matches
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
 SAMPLE = 1000
-OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
+OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, as of columns
 OF_NAMED = (*OF_COLUMNS, "crosses", "ngrams")
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing", "bins", "hinges")
-OF_MESSAGES = {"with_key": "keys", "with_headers": "headers"}  # and what messages have then
+OF_MESSAGES = {"with_key": "keys", "with_headers": "headers"}  # with what they take from messages
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 OF_FILES = (*OF_DELIMITED, *OF_MESSAGES, "query", "sample", "limits")
 OF_EXAMPLES = ("label", "label_positive", "weight", "group", "id", "on_error")  # dictionaries come with theirs
@@ -32,13 +32,13 @@ TAKEN_BY: tuple[tuple[Collection[str], Callable[[Format], bool]], ...] = (
     (OF_DELIMITED, lambda format: format.is_delimited),
     (OF_MESSAGES, lambda format: format.has_members),
 )
-"""Options that some formats have no use for, and which formats have."""
+"""Options that some formats have no use for, with the test for formats that have."""
 LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options of `ouzel.read`; a reader takes note of those that its format has a use for."""
+    """Options of `ouzel.read`; a reader uses those that apply to its format."""
 
     bits: Bits = 18
     """Names of features hash to so many bits."""
@@ -53,7 +53,7 @@ class Options:
     group: str | None = None
     """The column with query ids."""
     id: str | None = None
-    """The column that says what the rows are called."""
+    """The column with names of rows."""
     text: tuple[str, ...] = ()
     """Columns read as words; these and the next are names, patterns such as C*, or all."""
     categorical: tuple[str, ...] = ()
@@ -67,13 +67,13 @@ class Options:
     keep: tuple[str, ...] = ()
     """The only columns that are features."""
     crosses: tuple[str, ...] = ()
-    """Features multiplied with each other, by their columns: city*device."""
+    """Products of features, by their columns: city*device."""
     ngrams: tuple[str, ...] = ()
     """Words joined with those that follow: up to 2 of all texts, or review=3 of one."""
     bins: tuple[str, ...] = ()
-    """Numbers as categories, so many of a column: price=16."""
+    """Bins of numbers, a number of them for a column: price=16."""
     hinges: tuple[str, ...] = ()
-    """How far numbers are above so many edges: price=8."""
+    """Hinges, how far numbers are above some edges: price=8."""
     skips: Annotated[Count, "words that n-grams may leave out, where they do not say it themselves"] = 0
     """Words that n-grams may leave out, where they do not say it themselves."""
     sample: Annotated[
@@ -81,13 +81,13 @@ class Options:
     ] = SAMPLE
     """First rows that decide what columns hold; 0: each value of a JSON object is what it is."""
     missing: str = "absent"
-    """What a missing value is: nothing, or a feature of its own ("indicator")."""
+    """What a missing value is: "absent", or a feature of its own ("indicator")."""
     columns: tuple[str, ...] = ()
     """Names of the columns of a table without a header."""
     skip_lines: Annotated[Count, "lines to leave out at the start of a table"] = 0
     """Lines to leave out at the start of a table."""
     delimiter: str | None = None
-    """What parts the cells of a CSV file; else told by its header."""
+    """The column separator of a CSV file; by default detected from its header."""
     query: str | None = None
     """A file with the number of examples of each group, as LightGBM has them."""
     unlabelled: bool = False
@@ -97,23 +97,23 @@ class Options:
     with_headers: bool = False
     """Of a log: the headers of a message are members of it, categories named `header:NAME`."""
     on_error: str = "raise"
-    """What to do about a bad line: "raise", or "skip" and count it."""
+    """What to do with a bad line: "raise" an error, or "skip" and count it."""
     inherited: tuple[str, ...] = ()
-    """Options that a model's file says, and that another format may have no use for."""
+    """Options from a model's file, which may have no effect in another format."""
     limits: Limits = USUAL
-    """What a piece of the stream may take; given as {"line": "1GB"}."""
+    """The largest pieces of the stream, as {"line": "1GB"}."""
     space: FeatureSpace = field(default=NOTHING_KNOWN, repr=False)
-    """What the model that the stream is for knows its features by."""
+    """The feature space of the model that the stream is for."""
 
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
-        asked = self.asked.in_order(self.skips)
-        for name, value in asked._asdict().items():
+        requested = self.requested.in_order(self.skips)
+        for name, value in requested._asdict().items():
             object.__setattr__(self, name, value)
             if value and self.space.known and value != getattr(self.space.derived, name):
                 raise OuzelError(
-                    f"the model was learnt with {self.space.derived}, and not with {asked}; leave them out"
+                    f"the model was learnt with {self.space.derived}, and not with {requested}; leave them out"
                 )
         if self.skips and not self.ngrams and not self.space.known:
             raise OuzelError("only n-grams skip words; say how many words they have with ngrams", skips=self.skips)
@@ -140,30 +140,30 @@ class Options:
 
     @property
     def indicator(self) -> bool:
-        """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
+        """Whether a missing value is a feature of its own, by the model or by the options."""
         return self.space.indicator or self.missing == "indicator"
 
     @property
-    def asked(self) -> Derived:
-        """What features are asked to be made of others."""
-        return Derived(*(getattr(self, name) for name in Derived._fields))
+    def requested(self) -> DerivedFeatures:
+        """The derived features that the options ask for."""
+        return DerivedFeatures(*(getattr(self, name) for name in DerivedFeatures._fields))
 
     @cached_property
-    def derived(self) -> Derived:
-        """What features are to be made of others, as the model has it, or as is asked for."""
-        return self.space.derived if self.space.known else self.asked
+    def derived(self) -> DerivedFeatures:
+        """The derived features of the model, or those that the options ask for."""
+        return self.space.derived if self.space.known else self.requested
 
     @cached_property
-    def choosy(self) -> bool:
-        """Whether anything is said of single columns."""
+    def has_column_options(self) -> bool:
+        """Whether an option is about single columns."""
         return bool(self.dates or any(getattr(self, name) for name in OF_COLUMNS))
 
     def wants(self, column: str | None) -> bool:
-        """Whether a column is not to be left out."""
+        """Whether a column is not left out."""
         return not matches(column, self.ignore) and (not self.keep or matches(column, self.keep))
 
     def kind_of(self, column: str) -> str | None:
-        """What the user says that a column holds; the more particular pattern counts."""
+        """The kind of a column by the options; the more particular pattern counts."""
         found = [
             (pattern != "all", pattern == column, len(pattern), kind)
             for kind, patterns in zip(
@@ -176,9 +176,9 @@ class Options:
 
 
 def check_format(options: Options, name: str, format: Format | None) -> None:
-    """Refuse an option that a format has no use for, of the source `name`: it would be taken without effect.
+    """Refuse an option that has no effect in the format of the source `name`.
 
-    None is the format of examples that are finished, which has a use for none of these.
+    None is the format of parsed examples, where none of these options has one.
 
     >>> from ouzel.streams.formats.catalogue import find
     >>> check_format(Options(delimiter=";"), "a.parquet", find("parquet"))
@@ -203,7 +203,7 @@ def _tables_first(takes: Callable[[Format], bool]) -> list[str]:
 
 
 def refuse_of_messages(options: Options, name: str, option: str, unless: str = "") -> None:
-    """Refuse an option of messages, if it is given, for a source that has nothing of the kind."""
+    """Refuse an option of messages, if it is given, for a source without messages."""
     if getattr(options, option) and option not in options.inherited:
         raise OuzelError(
             f"{name}: has no {OF_MESSAGES[option]} of messages{unless}; leave out", **{option: getattr(options, option)}
@@ -211,7 +211,7 @@ def refuse_of_messages(options: Options, name: str, option: str, unless: str = "
 
 
 def check_in_memory(options: Options, kind: str, without_use: Sequence[str]) -> None:
-    """Refuse an option that data in memory, of this kind, has no use for.
+    """Refuse an option that has no effect on this kind of data in memory.
 
     >>> check_in_memory(Options(delimiter=";"), "a data frame", OF_FILES)
     Traceback (most recent call last):
@@ -223,7 +223,7 @@ def check_in_memory(options: Options, kind: str, without_use: Sequence[str]) -> 
 
 
 def names_in(option: str, value: Any) -> tuple[str, ...]:
-    """The names that an option gives, of which one may stand alone."""
+    """The names in the value of an option, which may be a single one."""
     try:
         names = (value,) if isinstance(value, str) else tuple(value)
     except TypeError:
@@ -234,7 +234,7 @@ def names_in(option: str, value: Any) -> tuple[str, ...]:
 
 
 def make_options(given: dict[str, Any]) -> Options:
-    """Options of keyword arguments; a single column name stands for a tuple of one."""
+    """Options from keyword arguments; a single column name stands for a tuple of one."""
     known = {field.name for field in fields(Options)}
     for name in given:
         if name not in known:

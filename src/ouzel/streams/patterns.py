@@ -19,5 +19,5 @@ def matches(column: str | None, patterns: tuple[str, ...]) -> bool:
 
 
 def is_pattern(name: str) -> bool:
-    """Whether what stands for columns is more than one column's name."""
+    """Whether a name is a pattern, which may stand for several columns."""
     return name == "all" or any(letter in name for letter in "*?[")

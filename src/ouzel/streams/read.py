@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import DelegatingStream
-from ouzel.streams.cache import Kept
+from ouzel.streams.cache import BlockCache
 from ouzel.streams.files import Files
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.addresses import is_database, is_log, only_log
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_source(path: str | Path) -> Source:
-    """A file, standard input for "-", the rows that a database answers, or the messages of a log as lines.
+    """The source at an address: a file, standard input for "-", the rows of a query, or the messages of a log.
 
     >>> open_source("-").name
     'standard input'
@@ -40,14 +40,14 @@ def read(
     source: str | Path | Iterable[str | Path],
     format: str | None = None,
     *,
-    cache: str | Path | Kept | None = None,
+    cache: str | Path | BlockCache | None = None,
     **options: Any,
 ) -> Stream | LogStream:
     """A stream of blocks of examples from a file, several files, standard input ("-"), or a log (kafka://server/topic).
 
     `format` is a name of `ouzel.streams.formats.catalogue`; by default it is detected from the file name or its
-    contents, as compression (gzip, bzip2, xz, zstd) is from its contents. `cache` is a folder for finished examples,
-    from which the same files are read when they are read in the same way again. `options` are the fields of
+    contents, as compression (gzip, bzip2, xz, zstd) is from its contents. `cache` is a folder for parsed examples,
+    from which the same files are read when they are read with the same options again. `options` are the fields of
     `ouzel.streams.options.Options`, and for a log those of `ouzel.streams.logs.reading.Reading` as well.
     Raises DataError at the first bad line, after everything before it has been given out, unless `on_error="skip"`.
 
@@ -65,22 +65,24 @@ def read(
 
         return read_log(only_log(paths), format, options)
     made = make_options(options)
-    kept = cache if cache is None or isinstance(cache, Kept) else Kept(cache, made)
-    return Stream([open_source(path) for path in paths], format, made, kept)
+    known = cache if cache is None or isinstance(cache, BlockCache) else BlockCache(cache, made)
+    return Stream([open_source(path) for path in paths], format, made, known)
 
 
 class Stream(DelegatingStream):
     """The examples of files, once through. `close` it, or use it with `with`, if you stop early.
 
-    One that is forgotten is closed at once, by whoever forgets it, for what reads does not hold it: the collector of
-    garbage would close it in any thread, also in one that the closing has to wait for.
+    A stream that is dropped is closed at once, in the thread that drops it, because no reader refers to it. The garbage
+    collector could close it in any thread, even in one that the closing has to wait for.
     """
 
-    def __init__(self, sources: list[Source], format: str | None, options: Options, kept: Kept | None = None) -> None:
-        files = Files(sources, format, options, kept)
+    def __init__(
+        self, sources: list[Source], format: str | None, options: Options, cache: BlockCache | None = None
+    ) -> None:
+        files = Files(sources, format, options, cache)
         super().__init__(files)
         self._blocks = files.blocks()
-        self._close = weakref.finalize(self, _end, self._blocks, sources)
+        self._close = weakref.finalize(self, _close_all, self._blocks, sources)
         self._close.atexit = False
 
     def _next(self) -> Block:
@@ -91,7 +93,7 @@ class Stream(DelegatingStream):
         self._close()
 
 
-def _end(blocks: Generator[Block, None, None], sources: list[Source]) -> None:
+def _close_all(blocks: Generator[Block, None, None], sources: list[Source]) -> None:
     blocks.close()
     for source in sources:
         source.close()

@@ -1,4 +1,4 @@
-"""What features are known by as JSON values, in the files of models and of blocks."""
+"""The feature space as JSON values, in the files of models and of blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ouzel.errors import OuzelError
 from ouzel.rules import check, either, flag, list_of, nothing, number, one_of, pair_of, text, whole
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.feature_space import CATEGORY, KINDS, NUMBER, OTHER, FeatureSpace
-from ouzel.streams.feature_specs import MOST_BINS, Derived
+from ouzel.streams.feature_specs import MOST_BINS, DerivedFeatures
 
 FEATURES = {
     "named": flag,
@@ -27,35 +27,38 @@ FEATURES = {
     "hinges": list_of(text),
     "edges": list_of(pair_of(text, list_of(number, MOST_BINS))),
 }
-"""What features are known by: the fields of `FeatureSpace`."""
+"""What each stored value must be."""
+STORED_NAMES = {"open_vocabulary": "loose"}
+"""Fields of `FeatureSpace` that have another name in files."""
 TABLES = ("kinds", "also", "edges")
-"""Those that are pairs of a column and what is known of it."""
+"""Fields that are stored as pairs of a column and a value."""
 
 
 def described(space: FeatureSpace) -> dict[str, Any]:
-    """What features are known by as JSON values."""
-    stored = space._asdict()
+    """A feature space as JSON values."""
+    stored = {STORED_NAMES.get(name, name): value for name, value in space._asdict().items()}
     derived = stored.pop("derived")
     tables = {name: list(map(list, getattr(space, name).items())) for name in TABLES}
     return {**stored, **tables, **derived._asdict()}
 
 
 def space_of(stored: Any) -> FeatureSpace:
-    """What features are known by, of what `described` gave; OuzelError if that makes no sense."""
+    """The feature space of what `described` returned; OuzelError if that contradicts itself."""
     check({"also": [], **stored} if isinstance(stored, dict) else stored, FEATURES, "what the features are known by")
     kinds = dict(stored["kinds"])
     older = [[name, NUMBER] for name, kind in kinds.items() if kind == CATEGORY]  # of files that do not say it
     pairs = stored.get("also", older)
     also = dict(pairs)
-    lists = {name: tuple(stored[name]) for name in Derived._fields}
-    derived = Derived(**lists)
+    lists = {name: tuple(stored[name]) for name in DerivedFeatures._fields}
+    derived = DerivedFeatures(**lists)
     if derived != derived.in_order():
         raise OuzelError(f"what is made of features is not in order; got {reprlib.repr(lists)}")
     edges = {name: tuple(map(float, some)) for name, some in stored["edges"]}
     if any(low >= high for some in edges.values() for low, high in pairwise(some)) or len(edges) < len(stored["edges"]):
         raise OuzelError("the edges of bins do not rise")
-    rest = {name: value for name, value in stored.items() if name not in lists}
-    space = FeatureSpace(**{**rest, "kinds": kinds, "also": also, "derived": derived, "edges": edges})
+    single = [name for name in FeatureSpace._fields if name not in (*TABLES, "derived")]
+    fields = {name: stored[STORED_NAMES.get(name, name)] for name in single}
+    space = FeatureSpace(**{**fields, "kinds": kinds, "also": also, "derived": derived, "edges": edges})
     within = space.lowest is None or space.highest is None or space.lowest <= space.highest
     if (space.lowest is None) != (space.highest is None) or not within or len(kinds) != len(stored["kinds"]):
         raise OuzelError("what the features are known by contradicts itself")

@@ -1,4 +1,4 @@
-"""Truth values written as words: `true` and `false` in letters of any case, where they lie in a text."""
+"""Truth values in text: the words `true` and `false` in any case."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def _letter(data, at):
 
 @force_inline
 def may_be_truth(data, start, size):
-    """Whether `size` bytes from `data[start]` on may be such a word, by their number and the first of them."""
+    """Whether `size` bytes from `data[start]` on may be a truth value, by their number and the first of them."""
     letter = data[start] | LOWER
     return ((letter == 116) | (letter == 102)) and (size == 4 or size == 5)
 
 
 @force_inline
 def truth_of(data, start, size):
-    """TRUE or FALSE if `size` bytes from `data[start]` (uint8) on are such a word, NEITHER if they are not."""
+    """TRUE or FALSE if `size` bytes from `data[start]` (uint8) on are a truth value, else NEITHER."""
     if size != 4 and size != 5:
         return NEITHER
-    at = start + size  # from behind, for both words end alike
+    at = start + size  # from the end, for both words end alike
     if _letter(data, at - 1) != 101:
         return NEITHER
     if size == 4:
@@ -40,7 +40,7 @@ def truth_of(data, start, size):
 
 @force_inline
 def is_large_truth(data, start, stop):
-    """Whether the bytes `data[start:stop]` (uint8) are a truth value that has large letters."""
+    """Whether the bytes `data[start:stop]` (uint8) are a truth value with capital letters."""
     if truth_of(data, np.int64(start), np.int64(stop) - np.int64(start)) == NEITHER:
         return False
     large = False
@@ -58,7 +58,7 @@ def lower(data, start, size):
 
 @kernel
 def find_large(offsets, data, valid, found):
-    """Note in `found` where the truth values are that have large letters, blanks around a cell left out; how many."""
+    """Write to `found` where truth values with capital letters lie, without blanks around them; return how many."""
     count = 0
     for i in range(len(valid)):
         start, stop = offsets[i], offsets[i + 1]
@@ -74,6 +74,6 @@ def find_large(offsets, data, valid, found):
 
 @kernel
 def make_small(data, found):
-    """Write truth values, which begin and have as many bytes as `found` (k, 2) says, in small letters."""
+    """Write truth values, by their starts and sizes in `found` (k, 2), in small letters."""
     for k in range(len(found)):
         lower(data, found[k, 0], found[k, 1])

@@ -1,7 +1,7 @@
-"""What a value is: the one rule for members of JSON objects, values of dictionaries, and cells of columns.
+"""The features of a value: the one rule for members of JSON objects, values of dictionaries, and cells of columns.
 
-A value is first made plain: nothing, a truth value, a number, a word, a date or a time, or a list of those. Then the
-kind of its column, if one is known, says which features it is; else its own type does, and of a word its content:
+A value is first made plain: missing, a truth value, a number, a word, a date or a time, or a list of those. Then the
+kind of its column, if it is known, says which features it has; else its own type, or the content of a word:
 
 - a number is the value of the feature of its column's name, and 0 is no feature;
 - a truth value is the feature `column=true` or `column=false`, also as the word `True`; 1 or 0 in a column of numbers;
@@ -10,10 +10,10 @@ kind of its column, if one is known, says which features it is; else its own typ
 - a duration is its seconds, a period the date that it begins with, bytes are text in UTF-8;
 - a list is the features of its items, each a word.
 
-A column that the model knows to hold one kind of values alone is `strict`: a word among its numbers is refused, and a
-number, unless it is written as text, among its categories. Values that come to one feature of a row add up.
+A column is `strict` if the model knows that it has values of one kind alone: a word among its numbers is refused, and a
+number, unless it is written as text, among its categories. Values of one feature in a row add up.
 
-Columns of Arrow and cells of text have fast readers of their own, which come to the same features.
+Columns of Arrow and cells of text have fast readers of their own, which give the same features.
 """
 
 from __future__ import annotations
@@ -31,15 +31,19 @@ from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST
 from ouzel.streams.dates import EXPECTED, date_parts, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
+from ouzel.streams.interaction_inputs import SourceField, source_fields, word_fields
 from ouzel.streams.label_values import tidy
-from ouzel.streams.missing import MARK, is_missing, is_number_mark
-from ouzel.streams.provenance import Member, members_of, words_of_member
+from ouzel.streams.missing import NA_FEATURE, is_missing, is_na_in_numbers
 
-TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
+TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` splits text
+TRUTHS = {"true": True, "false": False}
+MOMENTS = (date, time)  # a datetime is a date, too
+WORD = "expected a number, a word, or nothing"
+KNOWN = "expected {0}, as the column is known to hold"
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text in lower case, as tables have them: letters, digits and apostrophes.
+    """The words of a text in lower case, as in tables: letters, digits and apostrophes.
 
     >>> tokens("It's 2 o'clock.")
     ["it's", '2', "o'clock"]
@@ -47,14 +51,8 @@ def tokens(text: str) -> list[str]:
     return [word.lower().decode() for word in TOKEN.findall(text.encode())]
 
 
-TRUTHS = {"true": True, "false": False}
-MOMENTS = (date, time)  # a datetime is a date, too
-WORD = "expected a number, a word, or nothing"
-KNOWN = "expected {0}, as the column is known to hold"
-
-
 class BadValueError(ValueError):
-    """A value that its column cannot have; `expected` says what it can."""
+    """A value that its column cannot have; `expected` says what it can have."""
 
     def __init__(self, expected: str) -> None:
         super().__init__(expected)
@@ -62,7 +60,7 @@ class BadValueError(ValueError):
 
 
 class OtherKindError(BadValueError):
-    """A value of another kind than its column is known to hold."""
+    """A value of another kind than the known one of its column."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(KNOWN.format(kind))
@@ -105,7 +103,7 @@ def plain_value(value: Any) -> Any:
 
 
 def _of_numpy(value: Any) -> Any:
-    """A scalar of NumPy as what Python has for it."""
+    """A scalar of NumPy as one of Python."""
     if isinstance(value, np.datetime64):
         day = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D")
         return value.astype("datetime64[D]" if day else "datetime64[us]").item()
@@ -115,7 +113,7 @@ def _of_numpy(value: Any) -> Any:
 
 
 def word_of(value: Any) -> str:
-    """A value as the word that it is in a column of categories.
+    """The word that a value is in a column of categories.
 
     >>> [word_of(value) for value in (True, "TRUE", 2.0, 0.5, " Rome ", date(2024, 1, 31))]
     ['true', 'true', '2', '0.5', 'Rome', '2024-01-31']
@@ -131,7 +129,7 @@ def word_of(value: Any) -> str:
 
 
 def by_content(value: Any) -> str | None:
-    """The kind of a plain value in a column of which nothing is known: DATE, NUMBER or CATEGORY; None of nothing.
+    """The kind of a plain value in a column of unknown kind: DATE, NUMBER or CATEGORY; None if it is missing.
 
     >>> [by_content(value) for value in (1.5, "Rome", "2024-01-31", True, None)]
     ['number', 'category', 'date', 'category', None]
@@ -146,11 +144,11 @@ def by_content(value: Any) -> str | None:
 def features_of(
     name: Any, value: Any, kind: str | None = None, prefix: str = "", indicator: bool = False, strict: bool = False
 ) -> dict[Any, float]:
-    """The features that a value is in the column `name`, which holds a `kind` of values if that is known.
+    """The features of a value in the column `name`, whose values are of a `kind` if that is known.
 
-    A number that is 0 is among them, with its value: whoever makes rows leaves it out, and knows the name. Words of a
-    text have a `prefix`. What is missing is none, or with `indicator` one of its own. Raises BadValueError, also of a
-    word among numbers, a number among categories and a list among either where the column is `strict`.
+    A number that is 0 is among them, so that its name is known; rows leave it out. Words of a text have a `prefix`. A
+    missing value has no feature, or with `indicator` one of its own. Raises BadValueError, if the column is `strict`
+    also for a word among numbers, a number among categories and a list among either.
 
     >>> features_of("day", "2024-01-31"), features_of("open", "True"), features_of("rooms", "3", NUMBER)
     ({'day': 1706659200.0, 'day.month=1': 1.0, 'day.weekday=Wed': 1.0}, {'open=true': 1.0}, {'rooms': 3.0})
@@ -166,10 +164,10 @@ def features_of(
             feature = Token(before + word)
             found[feature] = found.get(feature, 0.0) + 1.0
         return found
-    if kind == NUMBER and isinstance(plain, str) and is_number_mark(plain):
+    if kind == NUMBER and isinstance(plain, str) and is_na_in_numbers(plain):
         plain = None
     if plain is None:
-        return {f"{name}={MARK}": 1.0} if indicator else {}
+        return {f"{name}={NA_FEATURE}": 1.0} if indicator else {}
     if strict and is_of_other_kind(plain, kind):
         raise OtherKindError("a number" if kind == NUMBER else "a word")
     if kind in (CATEGORY, LIST):
@@ -190,12 +188,12 @@ def is_of_other_kind(plain: Any, kind: str | None) -> bool:
     ([True, False, False, False], True)
     """
     if kind == NUMBER:
-        return isinstance(plain, str) and not (is_number(plain) and "_" not in plain) and not is_number_mark(plain)
+        return isinstance(plain, str) and not (is_number(plain) and "_" not in plain) and not is_na_in_numbers(plain)
     return kind == CATEGORY and isinstance(plain, (int, float)) and not isinstance(plain, bool)
 
 
 def _number(name: Any, plain: Any) -> dict[Any, float]:
-    """The feature of a value in a column of numbers; another word is a feature of its own."""
+    """The feature of a value in a column of numbers; a word is a feature of its own."""
     if isinstance(plain, MOMENTS):
         raise OtherKindError("a number")
     if is_of_other_kind(plain, NUMBER):
@@ -215,7 +213,7 @@ def _date(name: Any, plain: Any) -> dict[Any, float]:
 
 
 def _words(name: Any, value: Any, plain: Any, kind: str | None, prefix: str) -> tuple[str, list[str]] | None:
-    """The words that a list or a text holds, in their order, and what stands before each; None of what is neither."""
+    """The words of a list or a text in their order, after what stands before each; None for other values."""
     if isinstance(plain, list):
         return f"{name}=", [word_of(item) for item in plain if plain_value(item) is not None]
     if kind != TEXT or plain is None:
@@ -224,7 +222,7 @@ def _words(name: Any, value: Any, plain: Any, kind: str | None, prefix: str) -> 
 
 
 def add_to(found: dict[Any, float], feature: Any, value: float) -> None:
-    """Add a value to those of a row: two of one feature add up in single precision, to no more than fits.
+    """Add a value to the features of a row: two of one feature add up in single precision, within its range.
 
     >>> found = {"tags=a": 1.0}
     >>> add_to(found, "tags=a", 5.0)
@@ -239,7 +237,7 @@ def add_to(found: dict[Any, float], feature: Any, value: float) -> None:
     found[feature] = float(np.float32(max(-LARGEST, min(LARGEST, total))))
 
 
-def members_in(name: Any, value: Any, kind: str | None, prefix: str, made: Mapping[Any, float]) -> list[Member]:
-    """The features `made` of a value as members of their row, of which others may be made in turn."""
+def sources_of(name: Any, value: Any, kind: str | None, prefix: str, made: Mapping[Any, float]) -> list[SourceField]:
+    """The features `made` of a value with their source fields, a word of a text once each time it occurs."""
     words = _words(name, value, plain_value(value), kind, prefix)
-    return members_of(name, made) if words is None else words_of_member(name, words[1], words[0])
+    return source_fields(name, made) if words is None else word_fields(name, words[1], words[0])

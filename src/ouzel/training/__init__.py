@@ -1,1 +1,1 @@
-"""A training that can be stopped and resumed: what was read, what is on disk."""
+"""Training that can be stopped and resumed: sessions, and the records of sources and logs in a model file."""

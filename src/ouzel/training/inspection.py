@@ -1,4 +1,4 @@
-"""What a model file says of itself: read from its header and its notes, while the arrays stay on disk."""
+"""Description of a model file, read from its header and its notes without loading arrays."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ from ouzel.model.setting_names import in_words
 from ouzel.streams.label_values import Label
 from ouzel.training.source_records import Record
 
-MOST_LINES = 8  # columns of a table that a person is shown
+MOST_LINES = 8  # lines of one fact shown to people
 FIGURES = (
     *("error_rate", "mean_loss", "log_loss", "auc", "rmse", "mae", "r2", "deviance"),
     *("average_precision", "precision_at_1", "baseline"),
 )
-"""Figures that a person is shown."""
+"""Figures shown to people."""
 
 
 @dataclass(frozen=True, repr=False)
 class ModelInfo:
-    """A model as its file describes it."""
+    """Description of a model by its file."""
 
     file: str
     bytes: int  # of the file
     format: int
-    version: str | None  # of the Ouzel that wrote it; None of files of older formats
+    version: str | None  # of the Ouzel that wrote it; None for older formats
     learner: str
-    analysis: str | None  # what it is the sketch of, if it is that of an analysis
+    analysis: str | None  # whose sketch it is, if that of an analysis
     task: str
-    settings: dict[str, Any]  # all, as a user gives them
+    settings: dict[str, Any]  # all, as users write them
     changed: dict[str, Any]  # those that are not the learner's defaults
     options: dict[str, Any]  # of the model: intercept, bits, seed, …
     classes: list[Label]
-    classes_closed: bool  # whether no other class is taken
-    known_by: str | None  # what features are known by: name, number or column
-    columns: dict[str, str]  # of a table, and what each holds
-    derived: dict[str, list[str]]  # features made of others: crosses, ngrams, bins, hinges
+    classes_closed: bool  # whether further classes are refused
+    known_by: str | None  # of features: name, number or column
+    columns: dict[str, str]  # of a table, with their kinds
+    derived: dict[str, list[str]]  # crosses, ngrams, bins, hinges
     reading: dict[str, Any]  # how the stream was read
     examples: int
     unlabelled: int
-    figures: dict[str, float]  # of progressive validation, if the file holds them
-    sources: list[dict[str, Any]]  # name, examples and digest of what was learnt
+    figures: dict[str, float]  # of progressive validation, if stored
+    sources: list[dict[str, Any]]  # name, examples and digest of each
     memory: int  # bytes of the states
-    slots: int | None  # that the states have room for; None within a byte budget
-    touched: int | None  # of these in the file; None if it holds them all
+    slots: int | None  # capacity of the states; None within a byte budget
+    touched: int | None  # slots stored in the file; None if all are
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; a number that JSON cannot write becomes a string."""
+        """Return JSON values; a number that JSON cannot represent becomes a string."""
         return {name: as_json(value) for name, value in self.__dict__.items()}
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """The same for people: a name and a line of each."""
+        """Names and lines of the same facts for people."""
         facts = [] if self.analysis is None else [("analysis", self.analysis)]
         facts.append(("learner", "   ".join(filter(None, [self.learner, settings(self.changed)]))))
         facts += self._options()
-        if self.analysis is None:  # else they are those of the sketch that it is made of
+        if self.analysis is None:  # else those of its sketch
             facts += [("task", self.task), *self._classes()]
         facts.append(("examples", f"{self.examples:,}" + self._left_out()))
         facts += self._figures()
@@ -86,13 +86,13 @@ class ModelInfo:
         return "\n".join([self.file, *(f"  {name:<13}{value}" for name, value in self.facts)])
 
     def _options(self) -> list[tuple[str, str]]:
-        """Options of the model that are not the defaults, and how the stream was read."""
+        """Lines of the options that are not defaults, and of those of reading."""
         usual = signature(Model).parameters
         options = {name: value for name, value in self.options.items() if value != usual[name].default}
         return [
             ("" if place else name, line)
             for name, given in (("options", options), ("reading", self.reading))
-            for place, line in enumerate(_lines([_said(*pair) for pair in given.items()], "   "))
+            for place, line in enumerate(_lines([_option(*pair) for pair in given.items()], "   "))
         ]
 
     def _classes(self) -> list[tuple[str, str]]:
@@ -121,7 +121,7 @@ class ModelInfo:
 
 
 def info(path: str | Path) -> ModelInfo:
-    """What a model file says: its learner, settings, classes, columns, figures and sizes.
+    """Describe a model file: its learner, settings, classes, columns, figures and sizes.
 
     Only the header and the notes of the file are read: neither are arrays loaded, nor is their digest checked. Files of
     analyses are model files, too. Anything else is refused in one line: OuzelError.
@@ -167,10 +167,10 @@ def info(path: str | Path) -> ModelInfo:
     )
 
 
-def _said(name: str, value: object) -> str:
-    """An option as a person writes it.
+def _option(name: str, value: object) -> str:
+    """Format an option for people.
 
-    >>> _said("ignore", ["id", "day"]), _said("forget", 100.0), _said("standardize", True)
+    >>> _option("ignore", ["id", "day"]), _option("forget", 100.0), _option("standardize", True)
     ('ignore=id,day', 'forget=100', 'standardize=yes')
     """
     if isinstance(value, bool):
@@ -184,26 +184,26 @@ def _known_by(model: Model) -> str | None:
 
 
 def _figures_in(path: str | Path, model: Model, notes: dict[str, Any]) -> dict[str, float]:
-    """The figures of the first pass that the notes of a training hold."""
-    noted = notes.get("run", {})
-    if not noted:
+    """Return the figures of the first pass from the notes of a training."""
+    stored_run = notes.get("run", {})
+    if not stored_run:
         return {}
     try:
-        run = Run(model, passes=noted["passes"], holdout_every=noted["holdout_every"])
-        run.restore(noted["progress"])
+        run = Run(model, passes=stored_run["passes"], holdout_every=stored_run["holdout_every"])
+        run.restore(stored_run["progress"])
     except (OuzelError, LookupError, TypeError, ValueError) as error:
         raise OuzelError(f"{path}: what it notes of its run makes no sense ({error}); train it again") from None
     return {name: value for name, value in run.scores.figures().items() if value is not None}
 
 
 def _sources_in(notes: dict[str, Any]) -> list[dict[str, Any]]:
-    noted = notes.get("run", {})
-    records = [record for kind in ("earlier", "sources") for record in Record.from_json(noted.get(kind, []))]
+    stored_run = notes.get("run", {})
+    records = [record for kind in ("earlier", "sources") for record in Record.from_json(stored_run.get(kind, []))]
     return [{name: getattr(record, name) for name in ("name", "examples", "digest")} for record in records]
 
 
 def _lines(parts: list[str], between: str = ", ") -> list[str]:
-    """Parts as lines of a screen, a few at most."""
+    """Join parts to lines that fit the screen, at most `MOST_LINES`."""
     lines: list[str] = []
     while parts and len(lines) < MOST_LINES:
         some = fitting(parts, WIDTH - 18, between)

@@ -1,4 +1,4 @@
-"""What a model file notes of the run that wrote it."""
+"""The record in a model file of the run that wrote it: files, sources, options, progress."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from ouzel.training.source_records import Ledger, name_of
 
 RUN = {
     "files": list_of(text),
-    "sources": list_of(table),  # of which `Record` says what they hold
+    "sources": list_of(table),  # each a `Record`
     "earlier": list_of(table),
-    "logs": list_of(table),  # of which `LogRecords` says what they hold
+    "logs": list_of(table),  # each an entry of `LogRecords`
     "passes": whole(1, 100_000),
     "holdout_every": whole(),
     "finished": flag,
     "progress": table,
 }
-"""What stands there."""
+"""Its schema."""
 
 
-def space_to_read(model: Model, noted: Mapping[str, Any], again: bool) -> FeatureSpace:
-    """What a run that notes these things reads by: what its model knows.
+def space_for_reading(model: Model, stored_run: Mapping[str, Any], relearn: bool) -> FeatureSpace:
+    """Return the feature space by which a run with this record reads: that of its model.
 
-    Of a run that began the model and was cut off, columns may go on to bring words among numbers, as they may unbroken.
+    If the run began the model and was interrupted, columns of numbers may still turn out to hold words, as without the
+    interruption.
     """
-    begun = noted.get("progress", {}).get("examples") == model.examples and not noted.get("finished", True)
-    return model.space.lenient() if begun and not again else model.space
+    begun = stored_run.get("progress", {}).get("examples") == model.examples and not stored_run.get("finished", True)
+    return model.space.lenient() if begun and not relearn else model.space
 
 
 def notes_of(
     files: Sequence[str], ledger: Ledger, run: Run, finished: bool, logs: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """The notes of a run over some files or a log, as JSON values."""
+    """Return the record of a run over files or a log as JSON values."""
     return {
         "files": [name_of(file) for file in files],
         **ledger.to_json(),

@@ -1,8 +1,7 @@
-"""One training from the command line: a new model, or one that goes on from a file; and what is on disk of it.
+"""Session of one training from the command line: of a new model, or one resumed from its file.
 
-The model file notes how the stream was read, and of each source what was read of it, so that going on needs no flag
-repeated and learns nothing twice. A run that was cut off goes on with the example after its last checkpoint; a finished
-one learns what the files given hold that it has not learnt.
+The model file stores how the stream was read, and what was read of each source: resuming needs no option repeated, and
+learns nothing twice. An interrupted run resumes after its last checkpoint; a finished one learns what is new.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from ouzel.model.tasks.choose import learns_numbers
 from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
-from ouzel.streams.cache import Kept
+from ouzel.streams.cache import BlockCache
 from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
-from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.log_records import LogRecords, check_log
-from ouzel.training.resumption import GoingOn
-from ouzel.training.run_notes import RUN, notes_of, space_to_read
-from ouzel.training.source_records import Ledger, Record, behind_in_pass, check_order, name_of
+from ouzel.training.resume_options import ContradictionError, contradiction, validate_resume_options
+from ouzel.training.resumed_stream import ResumedStream
+from ouzel.training.run_notes import RUN, notes_of, space_for_reading
+from ouzel.training.source_records import Ledger, Record, check_order, learnt_in_pass, name_of
 
 
 @dataclass
 class Session:
-    """A run with its files, and the file it is saved to."""
+    """A run with its files, and the file that its model is saved to."""
 
     files: list[str]
     model: Model
@@ -45,21 +44,21 @@ class Session:
     output: str | None
     checkpoint_every: int
     resume: str | None = None
-    noted: dict[str, Any] = field(default_factory=dict)  # of the run that the file to go on from holds
-    inherited: tuple[str, ...] = ()  # options of reading that the file to go on from says
-    given: dict[str, Any] = field(default_factory=dict)  # flags that a run that was cut off must agree with
+    stored_run: dict[str, Any] = field(default_factory=dict)  # the record of the run in the file to resume
+    inherited: tuple[str, ...] = ()  # options of reading taken from the file to resume
+    given: dict[str, Any] = field(default_factory=dict)  # options that must equal those of an interrupted run
     remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
-    written: bool = False  # whether this session has written its file
+    written: bool = False  # whether this session has saved its model
     saved: int | None = None  # examples the model on disk has learnt
-    begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
+    resumed_at: tuple[int, int] = (0, 0)  # position of the run when this session resumed it
     ledger: Ledger = field(default_factory=Ledger)
     logs: LogRecords = field(default_factory=LogRecords)
-    kept: Kept | None = None  # where finished examples are, if they are kept
+    block_cache: BlockCache | None = None  # of parsed blocks, with --cache
     stream: BlockStream | None = None  # of the present pass
-    on_known: Callable[[], None] = lambda: None  # called as examples are passed over
+    on_known: Callable[[], None] = lambda: None  # called as examples are skipped
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
-    opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
-    make_for_numbers: Callable[[], Model] | None = None  # of a new model: the one to have if labels are to be predicted
+    opened_at: tuple[int, int] | None = None  # position of the run when it started the pass
+    make_for_numbers: Callable[[], Model] | None = None  # makes a new model, for labels that are numbers
 
     @classmethod
     def start(
@@ -79,14 +78,14 @@ class Session:
         checkpoint_every: int,
         task: str | None = None,
         pairs: int | None = None,
-        again: bool = False,
+        relearn: bool = False,
         most_classes: int | None = None,
         following: dict[str, Any] | None = None,
     ) -> Self:
-        """A session that begins, or that goes on from the file `resume`."""
+        """Start a session, or resume one from the file `resume`."""
         if checkpoint_every and output is None:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
-        if again and resume is None:
+        if relearn and resume is None:
             raise OuzelError("--relearn needs --resume MODEL: the model that has learnt the files before")
         if output is not None:
             check_place(Path(output))
@@ -119,7 +118,7 @@ class Session:
         stored = notes.get("reading", {})
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
-        check_agreement(resume, model, stored, learner, settings, intercept, prepared, reading)
+        validate_resume_options(resume, model, stored, learner, settings, intercept, prepared, reading)
         for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
                 raise contradiction(resume, name, given, known)
@@ -128,10 +127,10 @@ class Session:
         session.logs = LogRecords(following)
         session.inherited = tuple(set(stored) - set(reading))
         session.given = {"passes": passes, "holdout_every": holdout_every}
-        noted = notes.get("run", {})
-        if noted:
-            check({"logs": [], **noted}, RUN, f"{resume}: what it notes of its run")
-        session.recall(noted, again)
+        stored_run = notes.get("run", {})
+        if stored_run:
+            check({"logs": [], **stored_run}, RUN, f"{resume}: what it notes of its run")
+        session.recall(stored_run, relearn)
         return session
 
     @property
@@ -140,28 +139,28 @@ class Session:
         first = name_of(self.files[0])
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
 
-    def recall(self, noted: dict[str, Any], again: bool) -> None:
-        """Take note of what the model to go on from has read; with `again` its files are learnt as if they were new."""
+    def recall(self, stored_run: dict[str, Any], relearn: bool) -> None:
+        """Take the records of the resumed model; with `relearn` its files are learnt as if they were new."""
         assert self.resume is not None
-        sources, earlier = (Record.from_json(noted.get(name, [])) for name in ("sources", "earlier"))
-        if noted.get("sources") and not sources and not again:
+        sources, earlier = (Record.from_json(stored_run.get(name, [])) for name in ("sources", "earlier"))
+        if stored_run.get("sources") and not sources and not relearn:
             raise ContradictionError(
                 f"{self.resume}: notes in a way that this version does not know what it has read; "
                 "learn the files from their first example with --relearn"
             )
-        if again or noted.get("finished", True) or not sources:
-            self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not again)
+        if relearn or stored_run.get("finished", True) or not sources:
+            self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not relearn)
         else:
-            check_order([name_of(file) for file in self.files], noted.get("files", []), self.resume)
+            check_order([name_of(file) for file in self.files], stored_run.get("files", []), self.resume)
             self.ledger = Ledger(sources, earlier, model=self.resume)
-        self.logs.remember(noted.get("logs", []), self.resume, again)
-        self.noted = noted
+        self.logs.remember(stored_run.get("logs", []), self.resume, relearn)
+        self.stored_run = stored_run
         self.saved = self.model.examples if self.resume == self.output else None
 
     def recognise(self) -> None:
-        """Read as far as tells whether labels are numbers, or the files those of a run that was cut off.
+        """Read until it is known whether labels are numbers, or the files those of an interrupted run.
 
-        Of the first the model is made anew; of the second the run stands where it stood.
+        For numbers the model is made anew; an interrupted run is restored.
         """
         if self.resume is None:
             self._recognise_numbers()
@@ -170,14 +169,14 @@ class Session:
         stream.recognise()
         learnt = f"{self.model.examples:,}"
         if not stream.resumed:
-            self.ledger.begin_afresh()
+            self.ledger.start_new_run()
             self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
             return
         for name, given in self.given.items():
-            if given is not None and given != self.noted[name]:
-                raise contradiction(self.resume, name, given, self.noted[name])
+            if given is not None and given != self.stored_run[name]:
+                raise contradiction(self.resume, name, given, self.stored_run[name])
         self._restore()
-        self.begun_at = self.run.position
+        self.resumed_at = self.run.position
         self.remarks.append(f"{self.resume}: going on after {learnt} examples")
 
     def _recognise_numbers(self) -> None:
@@ -192,7 +191,7 @@ class Session:
             self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
 
     def open(self) -> BlockStream:
-        """The files as a stream, from the beginning, or from where the run stands if there is a ledger of it."""
+        """Open the files as a stream, without the examples that the ledger has recorded."""
         if self.stream is None or self.opened_at is not None:
             self.stream = self._open()
         self.opened_at = self.run.position
@@ -200,12 +199,12 @@ class Session:
 
     @property
     def waiting(self) -> bool:
-        """Whether an interruption while the run reads falls into waiting for the files."""
+        """Whether the run is waiting for the files."""
         return self.stream is None or self.stream.waiting
 
     @property
     def piped(self) -> bool:
-        """Whether that may last for ever: a file comes to its end."""
+        """Whether waiting may last for ever, as for a pipe."""
         return any(Record.of(file).piped for file in self.files)
 
     def close(self) -> None:
@@ -214,44 +213,44 @@ class Session:
             self.stream.close()
 
     def end(self) -> None:
-        """Save the model of a run that has come to its end; if nothing was new, show what the earlier run found."""
-        if self.logs.stream is not None:  # which has no end
-            self.run.go_on(self.logs.stream.learnt_to.examples)
+        """Save the model of a finished run; if nothing was new, restore the figures of the earlier run."""
+        if self.logs.stream is not None:  # a log has no end
+            self.run.go_on(self.logs.stream.committed.examples)
             self.save(finished=False)
             return
-        records = self.ledger.claimed.values()
-        if self.noted and not self.ledger.resumed and not any(record.examples > record.before for record in records):
+        anything_new = any(record.examples > record.before for record in self.ledger.claimed.values())
+        if self.stored_run and not self.ledger.resumed and not anything_new:
             self._restore()
             if self.resume == self.output:
                 return
         self.save(finished=True)
 
     def save(self, finished: bool) -> None:
-        """Write the model to its file, if it has one."""
+        """Write the model to its file, if there is one."""
         if self.output is None:
             return
         if self.stream is not None and self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        noted = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
+        run_record = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
         sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
-        persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": noted})
+        persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": run_record})
         self.saved = self.model.examples
         self.written = True
 
     def left_out(self) -> list[str]:
-        """What to say of columns, and of sources that earlier runs have learnt."""
+        """Return the remarks on columns, and on sources that earlier runs have learnt."""
         return [*(self.stream.remarks if self.stream is not None else [])] + [
             f"{record.name}: "
             + ("all" if record.before == record.examples else "the first")
             + f" {record.before:,} examples were learnt before and are left out; --relearn learns them once more"
             for record in self.ledger.claimed.values()
-            if record.before and record not in self.ledger.cut_off
+            if record.before and record not in self.ledger.interrupted
         ]
 
     def cut_off(self) -> str:
-        """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
+        """Save what was learnt before an error or an interruption, if the model is consistent; describe the file."""
         incomplete = self.run.incomplete or (self.stream is not None and self.stream.incomplete)
-        if self.output is not None and self.run.position > self.begun_at and not incomplete:
+        if self.output is not None and self.run.position > self.resumed_at and not incomplete:
             self.run.evaluate_pending()
             try:
                 self.save(finished=False)
@@ -260,10 +259,10 @@ class Session:
         return self.on_disk()
 
     def on_disk(self) -> str:
-        """What a session leaves behind that did not come to its end."""
+        """Describe the file that an unfinished session leaves."""
         if self.saved is not None:
-            held = "the first example" if self.saved == 1 else f"the first {self.saved:,} examples"
-            return f"{self.output} holds {held}; the same command with --resume {self.output} goes on after that"
+            known = "the first example" if self.saved == 1 else f"the first {self.saved:,} examples"
+            return f"{self.output} holds {known}; the same command with --resume {self.output} goes on after that"
         if not self.model.examples:
             return ""
         learnt = "1 example was" if self.model.examples == 1 else f"{self.model.examples:,} examples were"
@@ -271,28 +270,28 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> BlockStream:
-        space = space_to_read(self.model, self.noted, self.logs.again)
-        options = {**self.reading, "space": space, "inherited": self.inherited, "cache": self.kept}
+        space = space_for_reading(self.model, self.stored_run, self.logs.relearn)
+        options = {**self.reading, "space": space, "inherited": self.inherited, "cache": self.block_cache}
         stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
             stream = Groups(stream)
         if self.logs.stream is not None or (self.output is None and self.resume is None):
             return stream
-        passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
-        behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}
-        return GoingOn(stream, self.files, self.ledger, behind, self._pass_over, lambda: self.on_wait())
+        passed, row = self.stored_run["progress"]["position"] if self.ledger.interrupted else (0, 0)
+        so_far = learnt_in_pass(self.ledger.interrupted, row) if passed else {}
+        return ResumedStream(stream, self.files, self.ledger, so_far, self._count_skipped, lambda: self.on_wait())
 
-    def _pass_over(self, block: Block) -> None:
-        """Count the features of examples that are not learnt again."""
+    def _count_skipped(self, block: Block) -> None:
+        """Count the features of examples that are skipped."""
         self.run.features.add(block)
         self.on_known()
 
     def _restore(self) -> None:
-        """Have the run that the file to go on from holds, and what was read of its features meanwhile."""
+        """Restore the run in the file to resume, but keep the features counted since."""
         features = self.run.features
         try:
-            self.run = Run(self.model, passes=self.noted["passes"], holdout_every=self.noted["holdout_every"])
-            self.run.restore(self.noted["progress"])
+            self.run = Run(self.model, passes=self.stored_run["passes"], holdout_every=self.stored_run["holdout_every"])
+            self.run.restore(self.stored_run["progress"])
         except (LookupError, TypeError, ValueError) as error:
             raise OuzelError(
                 f"{self.resume}: what it notes of its run makes no sense ({error!r}); learn the files with --relearn"

@@ -1,4 +1,4 @@
-"""What a model has read of its sources: a record each, which lies in its file."""
+"""Records in a model file of the sources that the model has read."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.sources.addresses import is_remote
 from ouzel.streams.sources.addresses import name_of as remote_name
-from ouzel.streams.sources.source import place_of
-from ouzel.training.agreement import ContradictionError
+from ouzel.streams.sources.source import resolve_path
+from ouzel.training.resume_options import ContradictionError
 
-MOST_EARLIER = 1000  # records kept of sources of earlier runs
+MOST_EARLIER = 1000  # records of sources of earlier runs
 
 
 @dataclass(eq=False)
 class Record:
-    """What was read of one source. A model does not tell where data lie, and so holds no folders."""
+    """Record of what was read of one source. It has no folders, so that a model does not reveal where data are."""
 
     name: str
-    piped: bool = False  # it came as it arrived, and another pipe of the same name may bring anything
+    piped: bool = False  # a pipe: another of the same name may hold anything
     before: int = 0  # examples learnt by earlier runs
     examples: int = 0  # in all
-    digest: str = ""  # of these
+    digest: str = ""  # of the examples
     marks: list[str] = field(default_factory=list)  # digests of the first 1, 2, 4, 8, … examples
 
     @classmethod
     def of(cls, path: str) -> Self:
-        """The record of a source of which nothing has been read."""
-        if path == "-" or is_remote(path) or not place_of(path).is_file():
+        """Return the record of a source that has not been read."""
+        if path == "-" or is_remote(path) or not resolve_path(path).is_file():
             return cls(name_of(path), piped=True)
         return cls(name_of(path))
 
     @classmethod
     def from_json(cls, stored: Iterable[object]) -> list[Self]:
-        """The records that `to_json` gave; none of those that make no sense."""
+        """Return the records that `to_json` wrote, without any that are not sound."""
         records = [entry for entry in stored if isinstance(entry, dict)]
         entries = [{name: entry[name] for name in entry if name != "size"} for entry in records]  # older ones have it
         return [cls(**entry) for entry in entries if cls._is_sound(entry)]
@@ -56,11 +56,11 @@ class Record:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The record as JSON values."""
+        """Return the record as JSON values."""
         return dict(self.__dict__)
 
     def agrees(self, digest: Digest) -> bool:
-        """Whether what this record says of the first examples is not another digest."""
+        """Whether this record has no other digest of the first examples."""
         n = digest.examples
         known = [self.digest] if n == self.examples else []
         if n and n & (n - 1) == 0 and n <= self.examples:
@@ -68,7 +68,7 @@ class Record:
         return all(text == digest.text for text in known)
 
     def extend(self, digest: Digest, block: Block) -> None:
-        """Take note of examples that follow those of the digest, which is moved on."""
+        """Record examples that follow those of the digest, which is updated."""
         start = 0
         while start < block.rows:
             stop = min(block.rows, start + (1 << digest.examples.bit_length()) - digest.examples)
@@ -80,14 +80,14 @@ class Record:
 
 
 def name_of(path: str) -> str:
-    """The name of a source, without folders, as text whatever its bytes are."""
+    """Return the name of a source without folders, as text whatever its bytes are."""
     if is_remote(path):
         return remote_name(path)
     return "standard input" if path == "-" else os.fsencode(Path(path).name).decode("utf-8", "backslashreplace")
 
 
 class Ledger:
-    """The records of a model: of the present run in the order of reading, and of the runs before it."""
+    """Records of a model: of the current run in the order of reading, and of earlier runs."""
 
     def __init__(
         self,
@@ -96,20 +96,20 @@ class Ledger:
         model: str = "",
         recognising: bool = True,
     ) -> None:
-        self.model = model  # the file that holds them
-        self.recognising = recognising  # whether a source may be one that was read before
+        self.model = model  # the file that stores them
+        self.recognising = recognising  # whether sources are compared with records
         self.sources = list(sources)
         self.earlier = list(earlier)
-        self.cut_off = list(self.sources)  # what a run that was cut off had begun
-        self.claimed: dict[int, Record] = {}  # by the place of a source among those given
+        self.interrupted = list(self.sources)  # what an interrupted run had started
+        self.claimed: dict[int, Record] = {}  # by the index of the source
 
     @property
     def resumed(self) -> bool:
-        """Whether a source has been met that the run that was cut off had begun."""
-        return any(record in self.cut_off for record in self.claimed.values())
+        """Whether a source was found that the interrupted run had started."""
+        return any(record in self.interrupted for record in self.claimed.values())
 
     def candidates(self, name: str) -> list[Record]:
-        """The records that a source may be of, the likeliest first."""
+        """Return the records that a source may belong to, the likeliest first."""
         if not self.recognising:
             return []
         records = [record for record in [*self.sources, *self.earlier] if record.examples]
@@ -117,7 +117,7 @@ class Ledger:
         return sorted(free, key=lambda record: (record.name != name, -record.examples))
 
     def claim(self, place: int, record: Record | None, path: str) -> Record:
-        """Say that the source at a place is that of a record, or a new one."""
+        """Assign a record, or a new one, to the source at an index."""
         now = Record.of(path)
         if record is None:
             record = now
@@ -126,22 +126,22 @@ class Ledger:
             self.earlier.remove(record)
             self.sources.append(record)
             record.before = record.examples
-        elif self.resumed and self.cut_off.index(record) < max(
-            self.cut_off.index(other) for other in self.claimed.values() if other in self.cut_off
+        elif self.resumed and self.interrupted.index(record) < max(
+            self.interrupted.index(other) for other in self.claimed.values() if other in self.interrupted
         ):
-            raise wrong_order(self.model, [record.name for record in self.cut_off])
+            raise wrong_order(self.model, [record.name for record in self.interrupted])
         record.name, record.piped = now.name, now.piped
         self.claimed[place] = record
         return record
 
-    def begin_afresh(self) -> None:
-        """Count what was read until now as that of earlier runs."""
-        self.earlier += self.cut_off
-        self.sources = [record for record in self.sources if record not in self.cut_off]
-        self.cut_off = []
+    def start_new_run(self) -> None:
+        """Treat all records as those of earlier runs."""
+        self.earlier += self.interrupted
+        self.sources = [record for record in self.sources if record not in self.interrupted]
+        self.interrupted = []
 
     def to_json(self) -> dict[str, Any]:
-        """The records as JSON values; sources that brought nothing new count as those of earlier runs."""
+        """Return the records as JSON values; sources without new examples count as those of earlier runs."""
         new = [record for record in self.sources if record.examples > record.before]
         old = [record for record in self.sources if record.examples == record.before and record.examples]
         known = {(record.examples, record.digest) for record in new}
@@ -152,18 +152,18 @@ class Ledger:
         }
 
 
-def behind_in_pass(sources: Sequence[Record], row: int) -> dict[int, int]:
-    """How many examples of each record, by its id, lie behind a further pass that stands at its example `row`."""
-    behind = {}
+def learnt_in_pass(sources: Sequence[Record], row: int) -> dict[int, int]:
+    """Return how many examples of each record, by its id, a further pass has learnt when it is at its example `row`."""
+    learnt = {}
     for record in sources:
         here = min(record.examples - record.before, row)
-        behind[id(record)] = record.before + here
+        learnt[id(record)] = record.before + here
         row -= here
-    return behind
+    return learnt
 
 
 def check_order(names: Sequence[str], before: Sequence[str], model: str) -> None:
-    """Refuse files of a run that was cut off in another order than it read them in."""
+    """Refuse files of an interrupted run that are in another order than it read them."""
     common = [name for name in names if name in before]
     if common != [name for name in before if name in names] and sorted(common) == sorted(
         name for name in before if name in names
@@ -172,7 +172,7 @@ def check_order(names: Sequence[str], before: Sequence[str], model: str) -> None
 
 
 def wrong_order(model: str, before: Sequence[str]) -> ContradictionError:
-    """What to say of files in another order."""
+    """Return the error of files in another order."""
     return ContradictionError(
         f"the run that {model} holds was cut off, and reads its files in another order: {', '.join(before)}; "
         "give them in that order, or learn them all from their first example with --relearn"

@@ -12,7 +12,7 @@ from pyarrow import feather, parquet
 import ouzel
 from ouzel.errors import OuzelError
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.feature_specs import as_ngrams, sizes_of
+from ouzel.streams.feature_specs import as_ngrams, spec_for
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.read import read
 
@@ -64,8 +64,9 @@ def test_ngrams_are_words_with_those_that_follow(case, bits):
     for row, features, alone in zip(rows, found, plain, strict=True):
         expected = dict(alone)
         for name in ("note", "title"):
-            size, skips = sizes_of(ngrams, name)
-            for identity, (count, called) in ngrams_of(row[name], size, skips, bits, f"{name}=").items():
+            spec = spec_for(ngrams, name)
+            made = {} if spec is None else ngrams_of(row[name], spec.size, spec.skips, bits, f"{name}=")
+            for identity, (count, called) in made.items():
                 expected[identity] = expected.get(identity, 0.0) + count
                 assert bits < 31 or names[identity] == called
         assert dict(features) == expected

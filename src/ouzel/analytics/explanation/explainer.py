@@ -29,7 +29,7 @@ from ouzel.learners.shared_settings import L2, Rate
 from ouzel.model.model import Model
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.streams.frames import as_table
-from ouzel.streams.sources.error_context import one_line
+from ouzel.streams.sources.error_context import wrap_errors
 
 SIDES = ("high", "low", "both")
 SIGNIFICANT = 0.05
@@ -134,7 +134,7 @@ class StreamingExplainer(Analysis):
         """
         flags = np.asarray(outliers, np.bool_)
         if hasattr(rows, "__arrow_c_stream__"):
-            with one_line("table"):
+            with wrap_errors("table"):
                 rows = as_table(rows).to_pylist()
         names, offsets = [], [0]
         for row in rows:

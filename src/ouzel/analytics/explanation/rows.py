@@ -18,7 +18,7 @@ from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.detection import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import filled, is_there
 from ouzel.streams.tables.columns import is_named
@@ -93,7 +93,7 @@ def rows_of(
 ) -> Generator[Attributes]:
     """Yield the rows of a source in blocks; attributes are those named, or all but the rule's and ignored ones."""
     known = find_format(source, format)
-    with reading(source, known.name):
+    with error_context(source, known.name):
         if known.is_table:
             yield from _of_table(source, known, rule, options, attributes)
         elif rule.condition is not None or rule.column is not None:

@@ -16,7 +16,7 @@ from ouzel.analytics.sketch import learn_all, pair_slot
 from ouzel.errors import OuzelError
 from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.options import Options
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 
 THRESHOLDS = tuple(float(k) for k in range(13))  # of true PMI, for recall
@@ -26,7 +26,7 @@ def texts_of(source: Source, format: str | None, column: str | None, options: Op
     """Yield the lines of a text, or the cells of a table's column, in blocks without blank ones."""
     columns = [] if column is None else [column]
     known = find_item_format(source, format, columns)
-    with reading(source, LINES if known is None else known.name):
+    with error_context(source, LINES if known is None else known.name):
         if known is not None and known.is_table:
             for batch in record_batches(source, options, known, lambda count: None, columns):
                 yield [text for text in text_column(batch, str(column), source.name).to_pylist() if text]

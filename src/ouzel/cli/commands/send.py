@@ -32,7 +32,7 @@ def send(
     """
     try:
         from ouzel.service.client import Client
-        from ouzel.service.sending import lines_to_send
+        from ouzel.service.formats import lines_to_send
         from ouzel.service.tokens import read_token
     except ModuleNotFoundError as error:
         raise OuzelError(f"{NEEDED} (there is no {error.name})") from None

@@ -103,13 +103,13 @@ def serve(
     Example: ouzel serve --data shop --learner adagrad --port 8000
     """
     try:
-        from ouzel.service.beginning import begin
         from ouzel.service.feed import check_messages
         from ouzel.service.folder import Folder
+        from ouzel.service.init import begin
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
         from ouzel.service.server import follow as follow_models
-        from ouzel.service.shadowing import promoted
+        from ouzel.service.service import promoted
         from ouzel.service.tokens import make_token, read_token
     except ModuleNotFoundError as error:
         raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
@@ -143,7 +143,7 @@ def serve(
     reading = arguments.reading_options(labels, kinds, hashing, messages, missing=missing)
     check_messages(plans, reading)
     if check:
-        from ouzel.service.checking import check_all
+        from ouzel.service.init import check_all
 
         for remark in check_all(folders, place, model, learner, settings, reading):
             print(remark)

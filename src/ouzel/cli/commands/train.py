@@ -116,13 +116,19 @@ def train(
 
         begun: dict[str, Any] = {"learner": learner, "settings": settings, "task": task, "pairs": pairs}
         begun |= {"intercept": not preparation.no_intercept, "prepared": preparation.prepared, "reading": reading}
-        begun |= {"format": format, "passes": passes, "again": relearn, "holdout_every": holdout_every, "output": model}
+        begun |= {
+            "format": format,
+            "passes": passes,
+            "relearn": relearn,
+            "holdout_every": holdout_every,
+            "output": model,
+        }
         begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
         session = Session.start(sources, **begun)
         if cache is not None:
-            from ouzel.streams.cache import kept_in
+            from ouzel.streams.cache import cache_for
 
-            session.kept = kept_in(cache, session.reading, session.model.space, session.inherited)
+            session.block_cache = cache_for(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
 
     def saved(path: str) -> None:
@@ -130,7 +136,7 @@ def train(
             raise failed
 
     written = session.output if session.written or failed else None, "model written to", saved
-    more = {"joined": None if session.logs.stream is None else session.logs.stream.matching}
+    more = {"joined": None if session.logs.stream is None else session.logs.stream.join_stats}
     report_training(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
@@ -141,7 +147,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
     from ouzel.cli.ui.screens import screen_of
-    from ouzel.training.agreement import ContradictionError
+    from ouzel.training.resume_options import ContradictionError
 
     with screen_of(session.title, quiet, live) as screen:
 
@@ -183,7 +189,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
             note = session.cut_off()
-            if note and not (isinstance(error, ContradictionError) and session.run.position == session.begun_at):
+            if note and not (isinstance(error, ContradictionError) and session.run.position == session.resumed_at):
                 error.add_note(note)
             raise
         finally:

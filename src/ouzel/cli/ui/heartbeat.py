@@ -50,9 +50,9 @@ class Heartbeat:
         if due and not session.run.pending:
             session.save(finished=False)
             self.saved = time.monotonic()
-        behind = None if session.logs.stream is None else session.logs.stream.behind
+        behind = None if session.logs.stream is None else session.logs.stream.lag
         self.screen.show_scores(session.run.scores, "" if behind is None else f"{behind:,} behind")
-        if not session.logs.following.get("follow") and not session.logs.following.get("until"):
+        if not session.logs.options.get("follow") and not session.logs.options.get("until"):
             return
         if self.json_ and (now - self.reported >= JSON_EVERY or (due and self.saved >= now)):
             print(json.dumps(self._standing(behind)), flush=True)
@@ -63,7 +63,7 @@ class Heartbeat:
 
     def _standing(self, behind: int | None) -> dict[str, Any]:
         model, scores = self.session.model, self.session.run.scores
-        matching = None if self.session.logs.stream is None else self.session.logs.stream.matching
+        join_stats = None if self.session.logs.stream is None else self.session.logs.stream.join_stats
         seconds = max(time.monotonic() - self.begun, 1e-9)
         return {
             "examples": model.examples,
@@ -72,7 +72,7 @@ class Heartbeat:
             "saved": self.session.saved,
             "error_rate": scores.error_rate,
             "mean_loss": scores.mean_loss,
-            **({} if matching is None else {"joined": matching.to_json()}),
+            **({} if join_stats is None else {"joined": join_stats.to_json()}),
         }
 
 

@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def figure(self) -> float:
-        """What is compared, the less the better: error rate, or the root mean squared error of numbers."""
+        """Return the measure to compare, lower being better: error rate, or root mean squared error of numbers."""
         figure = self.scores.rmse if self.model.task.numbers else self.scores.error_rate
         return float("inf") if figure is None or figure != figure else figure
 
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def warnings(self) -> list[str]:
-        """What to tell of it beside its figures: that it diverged."""
+        """Remark on a candidate in addition to its figures: that it diverged."""
         return warnings_of(self.model, self.scores)
 
     def learn(self, block: Block) -> None:
@@ -137,7 +137,7 @@ def learn_side_by_side(
     block: Block,
     on_wait: Callable[[list[str]], None] | None = None,
 ) -> None:
-    """Let all learn a block; every `PATIENCE` seconds `on_wait` is told the learners that have not."""
+    """Let all learn a block; every `PATIENCE` seconds, pass the learners that have not finished to `on_wait`."""
     names = {pool.submit(entry.learn, block): entry.candidate.learner for entry in entries}
     waiting = set(names)
     while waiting:

@@ -31,14 +31,14 @@ _KNOWN: dict[str, Any] = {}  # what was entered, by the names under which it sta
 
 
 class Entered(NamedTuple):
-    """What a learner of the catalogue tells of itself, of one from outside."""
+    """Diagnostics of a learner from another library, like those of a learner of the catalogue."""
 
     name: str
     budgeted: bool = True  # whether its weights are not asked for
 
 
 class NoSettings(NamedTuple):
-    """None that could be told."""
+    """Return no diagnostics, as there are none."""
 
 
 def is_contestant(found: Any) -> bool:
@@ -48,8 +48,8 @@ def is_contestant(found: Any) -> bool:
     )
 
 
-def enter(found: Any, name: str = "", beside: Sequence[str] = ()) -> str:
-    """Enter a learner, or what makes one; return the name that it has beside others. It is copied for each contest."""
+def enter(found: Any, name: str = "", taken: Sequence[str] = ()) -> str:
+    """Enter a learner, or a function that makes one; return its unique name. Each contest copies it."""
     made = found
     if isinstance(found, type) or not is_contestant(found):
         try:
@@ -60,7 +60,7 @@ def enter(found: Any, name: str = "", beside: Sequence[str] = ()) -> str:
         raise OuzelError(f"{name or repr(made)} is not a learner: it has neither learn_one nor partial_fit")
     name = name or type(made).__name__
     names = itertools.chain([name], (f"{name} {number}" for number in itertools.count(2)))
-    title = next(title for title in names if title not in beside)
+    title = next(title for title in names if title not in taken)
     _KNOWN[title] = found
     return title
 
@@ -96,37 +96,39 @@ class Contestant:
             self.names.add(block.names)
         labels = labels_in(block)
         try:
-            told = self._one_by_one(block, labels) if hasattr(self.own, "learn_one") else self._some(block, labels)
+            predictions = (
+                self._one_by_one(block, labels) if hasattr(self.own, "learn_one") else self._some(block, labels)
+            )
         except OuzelError:
             raise
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise OuzelError(f"{self.learner.name}: cannot learn this stream ({reason})") from error
-        return self._outcome(block, told)
+        return self._outcome(block, predictions)
 
     def _one_by_one(self, block: Block, labels: list[Any]) -> list[Any]:
-        told, offsets = [], block.offsets.tolist()
+        predictions, offsets = [], block.offsets.tolist()
         names = {feature: self.names.name(feature) or feature for feature in np.unique(block.indices).tolist()}
         indices, values = block.indices.tolist(), block.values.tolist()
         for row, label in enumerate(labels):
             here = slice(offsets[row], offsets[row + 1])
             x = {names[feature]: value for feature, value in zip(indices[here], values[here], strict=True)}
-            told.append(self.own.predict_one(x))
+            predictions.append(self.own.predict_one(x))
             self.own.learn_one(x, TRUTHS.get(label, label) if not self.task.numbers else label)
-        return [_plain(answer) for answer in told]
+        return [_plain(answer) for answer in predictions]
 
     def _some(self, block: Block, labels: list[Any]) -> list[Any]:
-        told: list[Any] = []
+        predictions: list[Any] = []
         X = self._matrix(block)
         self._begin_with(labels)
         more = {} if self.task.numbers else {"classes": np.array(sorted(self.begun_with, key=sort_key))}
-        while len(told) < block.rows:
-            here = slice(len(told), min(block.rows, len(told) + min(max(self.fitted, 1), TOGETHER)))
+        while len(predictions) < block.rows:
+            here = slice(len(predictions), min(block.rows, len(predictions) + min(max(self.fitted, 1), TOGETHER)))
             count = here.stop - here.start
-            told += self.own.predict(X[here]).tolist() if self.fitted else [None] * count
+            predictions += self.own.predict(X[here]).tolist() if self.fitted else [None] * count
             self.own.partial_fit(X[here], np.array(labels[here]), **({} if self.fitted else more))
             self.fitted += count
-        return told
+        return predictions
 
     def _begin_with(self, labels: list[Any]) -> None:
         """Tell the classes, which scikit-learn's learners want to know at the beginning."""
@@ -151,13 +153,13 @@ class Contestant:
         matrix.sum_duplicates()
         return matrix
 
-    def _outcome(self, block: Block, told: list[Any]) -> Outcome:
+    def _outcome(self, block: Block, predictions: list[Any]) -> Outcome:
         if self.task.numbers:
-            margins = np.array([0.0 if number is None else number for number in told], float)
+            margins = np.array([0.0 if number is None else number for number in predictions], float)
             return Outcome(margins, block.labels, block.weights, losses_against(self.task.loss, margins, block.labels))
         targets = self.classes.positions(block.labels, block.label_names)
         places = {label: place for place, label in enumerate(self.classes.known)}
-        chosen = np.array([-1 if label is None else self._place(label, places) for label in told], np.intp)
+        chosen = np.array([-1 if label is None else self._place(label, places) for label in predictions], np.intp)
         scores = np.zeros((block.rows, max(2, len(self.classes))))
         rows = np.flatnonzero(chosen >= 0)
         scores[rows, chosen[rows]] = 1.0

@@ -1,4 +1,4 @@
-"""What a comparison tries: learners, and ranges of their settings."""
+"""Grid of a comparison: learners, and ranges of their settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Candidate(NamedTuple):
 
     @property
     def row(self) -> tuple[Any, ...]:
-        """What the step size is chosen within: candidates that differ in it alone share a row of the table."""
+        """Key of a row of the table: candidates that differ in the step size alone share it."""
         return self.learner, self.l1, self.budget, *self.varied.items()
 
     @property
@@ -95,13 +95,13 @@ def learner_names(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _named(text: str, beside: Sequence[str]) -> str:
+def _named(text: str, taken: Sequence[str]) -> str:
     """A learner of the catalogue, or one of another library, by the module that has it."""
     module, colon, name = text.rpartition(":")
     if colon and name not in catalogue.LEARNERS:
         found = getattr(import_module(module), name, None)
         if name not in catalogue.LEARNERS and (is_contestant(found) or callable(found)):
-            return enter(found, name, beside)
+            return enter(found, name, taken)
     return learner_named(text)
 
 

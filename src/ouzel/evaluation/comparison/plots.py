@@ -24,7 +24,7 @@ def draw_comparison(
     recovered: Mapping[int, float | None] | None = None,
     reference: Entry | None = None,
 ) -> None:
-    """The plot that fits what was varied; recovery errors, by the identity of an entry, stand beside its error."""
+    """Draw the plot for the varied settings; recovery errors, by the identity of an entry, are drawn too."""
     title = f"{title}, {entries[0].scores.examples:,} examples" if title else ""
     candidates = [entry.candidate for entry in entries]
     y = "progressive rmse" if entries[0].model.task.numbers else "progressive error rate"
@@ -93,9 +93,9 @@ def draw_cumulative(found: Mapping[str, Summary], path: str, title: str = "") ->
         panels[of] = {n: (e.examples.tolist(), values(e).mean(axis=0).tolist()) for n, e in shown.items()}
         spread = {n: values(e).std(axis=0, ddof=min(1, len(e.mistakes) - 1)) for n, e in shown.items()}
         bands[of] = spread if of != "seconds" else {}
-    told = f"{title}, {int(first.examples[-1]):,} examples, {len(first.mistakes)} orders" if title else ""
-    told += f"; the best {MOST_DRAWN} of {len(found)}" if told and len(found) > MOST_DRAWN else ""
-    draw_panels(panels, path, x="examples", log_y=("seconds",), title=told, bands=bands)
+    title = f"{title}, {int(first.examples[-1]):,} examples, {len(first.mistakes)} orders" if title else ""
+    title += f"; the best {MOST_DRAWN} of {len(found)}" if title and len(found) > MOST_DRAWN else ""
+    draw_panels(panels, path, x="examples", log_y=("seconds",), title=title, bands=bands)
 
 
 def draw_ranks(errors: Mapping[str, Mapping[str, float]], path: str) -> None:

@@ -1,4 +1,4 @@
-"""How well a model within a budget knows the heaviest weights of the model without one."""
+"""Recovery: the error of a budgeted model on the heaviest weights of the model without a budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ouzel.model.model import Model
 
 
 def relative_error(slots: np.ndarray, weights: np.ndarray, true: np.ndarray, top: int) -> float | None:
-    """How far the `top` heaviest of some estimates lie from the true weights, 1 being the best possible.
+    """Return the error of the `top` heaviest estimates against the true weights, 1 being the best possible.
 
     RelErr = ||w^K - w*|| / ||w*^K - w*||, with w* the true weights (d,) and w^K, w*^K the K heaviest of the estimates
     and of the true ones (Tai, Sharan, Bailis & Valiant 2018, section 7.2). No slot stands twice in

@@ -1,4 +1,4 @@
-"""What a comparison found, as a table: of one reading, of random orders, of several files."""
+"""Results of a comparison as a table: for one pass, for random orders, for several files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learners compared over random orders of examples that are held in memory: LIBOL's table.
+"""Comparison of learners over random orders of examples in memory: the table of LIBOL.
 
 Hoi, Wang & Zhao (2014), "LIBOL: A Library for Online Learning Algorithms", JMLR 15: rate of mistakes, number of updates
 and seconds, each mean and standard deviation over random orders, and how the three grow.
@@ -24,7 +24,7 @@ POINTS = 40  # of each cumulative line
 
 
 class Summary(NamedTuple):
-    """What a candidate did over all orders; the arrays have one row an order."""
+    """Results of a candidate over all orders; arrays have a row for each order."""
 
     candidate: Candidate
     examples: np.ndarray  # (points,) examples behind each column below

@@ -57,7 +57,7 @@ def mean_ranks(errors: np.ndarray) -> np.ndarray:
 
 
 def critical_difference(candidates: int, sets: int) -> float:
-    """How far mean ranks lie apart at least where they differ at the level of 5 % (Nemenyi's test; Demšar's eq. 8).
+    """Return the smallest difference of mean ranks that is significant at 5 % (Nemenyi's test; Demšar's eq. 8).
 
     >>> round(critical_difference(4, 14), 2)
     1.25

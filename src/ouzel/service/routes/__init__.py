@@ -1,1 +1,1 @@
-"""What a service can be asked, a handler for each; thin over `Served`."""
+"""Handlers of requests, one for each endpoint; they are thin layers over `Served`."""

@@ -1,4 +1,4 @@
-"""What comes in the body of a request: one object, several, or lines without end."""
+"""Bodies of requests: one object, an array of them, or a stream of lines."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from ouzel.service.submission import Result
 
 JSON = "application/json"
 LINES = JSON_LINES.media_types[0]
-AT_ONCE = 1 << 16  # bytes of a body that are asked for
+AT_ONCE = 1 << 16  # bytes of a body that are read together
 
 
 def kind_of(request: Request) -> str:
-    """The media type of the body, without parameters."""
+    """Return the media type of the body, without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def wrong_kind(kind: str, *known: str) -> ProblemError:
-    """The problem of a media type that is not read here."""
+    """Return the problem of a media type that the endpoint does not read."""
     return ProblemError(415, f"the body's Content-Type is {kind[:100]!r}; expected {' or '.join(known)}")
 
 
 def check_json(request: Request) -> None:
-    """Refuse a body that is not called JSON."""
+    """Refuse a body whose media type is not JSON."""
     kind = kind_of(request)
     if kind != JSON:
         raise wrong_kind(kind, JSON)
 
 
 def is_array(body: bytes) -> bool:
-    """Whether a body begins as a JSON array does."""
+    """Return whether a body starts like a JSON array."""
     return body[:1] == b"[" or body.lstrip(b" \t\r\n")[:1] == b"["
 
 
 def objects_of(body: bytes) -> list[bytes]:
-    """The parts of a JSON array as they are written."""
+    """Return the items of a JSON array as they are written."""
     try:
         return [bytes(part) for part in msgspec.json.decode(body, type=list[msgspec.Raw])]
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ProblemError(422, f"the body is not a JSON array ({error})") from None
 
 
-def json_of(body: bytes) -> Any:
-    """The JSON value that a body is."""
+def json_of(body: bytes) -> object:
+    """Return the JSON value of a body."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -61,38 +61,37 @@ def json_of(body: bytes) -> Any:
 
 
 def plain(result: Result) -> dict[str, Any]:
-    """A result among others, as a JSON object."""
+    """Return a result as a JSON object."""
     if isinstance(result, Refused):
         return {name: value for name, value in result._asdict().items() if value is not None}
     return result
 
 
 async def texts_of(request: Request, limits: ServiceLimits) -> AsyncIterator[bytes]:
-    """The whole lines of a body as they come, each with its newline; blank ones are left in, so that they count.
+    """Yield the whole lines of a body as they arrive, each with its newline, blank ones too, so that they count.
 
-    A line beyond the limit is given out as its beginning, which is longer than may be, and the rest of it is passed
-    over.
+    Of a line beyond the limit, yield the start, which is longer than allowed, and skip the rest.
     """
     rest = b""
-    passing = False
+    skipping = False
     async for chunk in chunks_of_body(request, limits):
         text = rest + chunk
-        if passing:
-            _, passed, text = text.partition(b"\n")
-            passing = not passed
+        if skipping:
+            _, ended, text = text.partition(b"\n")
+            skipping = not ended
         end = text.rfind(b"\n") + 1
         text, rest = text[:end], text[end:]
         if len(rest) > limits.line:
             text += rest[: limits.line + 1] + b"\n"
-            rest, passing = b"", True
+            rest, skipping = b"", True
         if text:
             yield text
-    if rest and not passing:
+    if rest and not skipping:
         yield rest + b"\n"
 
 
 async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncIterator[list[bytes]]:
-    """The same without the newlines, at most so many at a time."""
+    """Yield the lines of a body without newlines, at most `most` at a time."""
     async for text in texts_of(request, limits):
         lines = text.split(b"\n")[:-1]
         for start in range(0, len(lines), most):
@@ -100,7 +99,7 @@ async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncI
 
 
 class BodyFile(io.RawIOBase):
-    """A body as it comes, as a file for a thread that is not that of the loop."""
+    """A body as it arrives, as a file for another thread than that of the event loop."""
 
     def __init__(self, chunks: AsyncIterator[bytes], loop: asyncio.AbstractEventLoop) -> None:
         self._chunks, self._loop = chunks, loop
@@ -110,7 +109,7 @@ class BodyFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer with what has come, once anything has; 0 at the end."""
+        """Read the bytes that have arrived into a buffer; wait for the first, return 0 at the end."""
         if not self._rest:
             self._rest = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
         count = min(len(buffer), len(self._rest))
@@ -122,5 +121,5 @@ class BodyFile(io.RawIOBase):
 
 
 def file_of(request: Request, limits: ServiceLimits) -> io.BufferedReader:
-    """The body of a request as a file to be read by another thread; from within the loop."""
+    """Return the body of a request as a file for another thread; call this within the event loop."""
     return io.BufferedReader(BodyFile(chunks_of_body(request, limits), asyncio.get_running_loop()), AT_ONCE)

@@ -1,11 +1,11 @@
-"""Streams of examples: they are learnt while they come, and answered line by line, or by a summary at the end."""
+"""Streams of examples: the model learns them as they arrive; the answer has a line for each, or only a summary."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -13,55 +13,55 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ouzel.errors import OuzelError
+from ouzel.service.arrow_batches import rows_as_json
 from ouzel.service.example_log import MOST_ROW
 from ouzel.service.formats import as_json, rows_of_stream
-from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.problems import ProblemError
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import JSON, LINES, file_of, lines_of, plain, texts_of
 from ouzel.service.served import Served
-from ouzel.service.submission import Given, Result, Rows, Text
+from ouzel.service.submission import ArrowBatch, Result, Submitted, TextBatch
 from ouzel.streams.formats.catalogue import Family, Format
 
 if TYPE_CHECKING:
     import pyarrow
 
 AT_ONCE = 512  # lines of a stream that are submitted together
-FEWEST = 64  # rows of Arrow that are kept as they are; fewer take no more room as lines
-AHEAD = 24  # submissions of one stream under way
-ENOUGH = 2  # of them, to wait for more of a text
-MOST_TEXT, MOST_PARTS = 1 << 19, 16  # bytes that are submitted then in any case, and of how many parts
-SHOWN = 20  # refused lines that a summary shows
+FEWEST = 64  # rows of Arrow that are stored as Arrow; fewer take no more space as lines
+AHEAD = 24  # pending submissions of one stream
+ENOUGH = 2  # of them: then parts of a text are collected before the next submission
+MOST_TEXT, MOST_PARTS = 1 << 19, 16  # bytes and parts that are collected at most
+SHOWN = 20  # refused lines in a summary
 
 
 class Batch(NamedTuple):
-    """Lines of a stream under way: their numbers, or what they are in, and what will be said of them."""
+    """Pending lines of a stream: their numbers, or the batch that has them, and the task that returns their results."""
 
     numbers: Sequence[int] | Numbered
     results: asyncio.Task[list[Result] | int]
 
 
 class Numbered(NamedTuple):
-    """Lines or rows, and how many are before them."""
+    """A batch, and the number of lines before it."""
 
-    whole: Text | Rows
+    whole: TextBatch | ArrowBatch
     before: int
 
     def numbers(self) -> list[int]:
-        """The numbers of the lines that are not blank."""
+        """Return the numbers of the lines that are not blank."""
         return [self.before + number for number in self.whole.numbers()]
 
 
 class LearnedLines(Response):
-    """The answer to a stream: a line for each of its lines while they come, or a summary alone, which ends both."""
+    """The answer to a stream: a line for each of its lines and a summary at the end, or the summary alone."""
 
     def __init__(self, request: Request, served: Served, key: str | None, format: Format) -> None:
-        self.telling = request.query_params.get("answers", "all") != "summary"
-        super().__init__(None, 200, media_type=LINES if self.telling else JSON)
+        self.return_predictions = request.query_params.get("answers", "all") != "summary"
+        super().__init__(None, 200, media_type=LINES if self.return_predictions else JSON)
         del self.headers["content-length"]
         self.request, self.served, self.key, self.format = request, served, key, format
         self.counts: Counter[str] = Counter()
-        self.refusals: list[dict[str, Any]] = []
+        self.refusals: list[dict[str, object]] = []
         self.lines = 0  # so far
         self.under_way: deque[Batch] = deque()
 
@@ -75,7 +75,7 @@ class LearnedLines(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _answers(self) -> AsyncIterator[bytes]:
-        """The lines of the answer, as they are known; the summary last."""
+        """Yield the lines of the answer as they are known; the summary comes last."""
         under_way = self.under_way
         stopped: OuzelError | ProblemError | None = None
         try:
@@ -83,12 +83,12 @@ class LearnedLines(Response):
                 async for batch in self._batches():
                     under_way.append(batch)
                     while under_way and (len(under_way) > AHEAD or under_way[0].results.done()):
-                        yield await self._told(under_way[0].numbers, await under_way[0].results)
+                        yield await self._answer(under_way[0].numbers, await under_way[0].results)
                         under_way.popleft()
-            except (OuzelError, ProblemError) as error:  # what came before it is learnt all the same
+            except (OuzelError, ProblemError) as error:  # the examples before it are learnt all the same
                 stopped = error
             while under_way:
-                yield await self._told(under_way[0].numbers, await under_way[0].results)
+                yield await self._answer(under_way[0].numbers, await under_way[0].results)
                 under_way.popleft()
         except OuzelError as error:
             stopped = stopped or error
@@ -98,13 +98,13 @@ class LearnedLines(Response):
         counts = {name: self.counts[name] for name in ("learnt", "repeated", "refused")}
         why = stopped.detail if isinstance(stopped, ProblemError) else stopped and str(stopped)
         summary = {**counts, "lines": self.lines, "refusals": self.refusals, "stopped": why}
-        yield msgspec.json.encode({"summary": summary} if self.telling else summary) + b"\n"
+        yield msgspec.json.encode({"summary": summary} if self.return_predictions else summary) + b"\n"
 
     async def _batches(self) -> AsyncIterator[Batch]:
-        """The lines of the body under way; as wholes where each line need not be known by itself."""
+        """Submit the lines of the body; as whole batches, unless lines have keys or another format than JSON."""
         if self.format.family is Family.LINES or self.key is not None:
             async for lines in self._lines():
-                numbers, given = await self._given(lines, self.lines)
+                numbers, given = await self._to_submit(lines, self.lines)
                 self.lines += len(lines)
                 await self.served.room()
                 if given:
@@ -116,8 +116,8 @@ class LearnedLines(Response):
             await self.served.room()
             yield Batch(Numbered(whole, before), asyncio.create_task(self.served.learn_whole(whole)))
 
-    async def _wholes(self) -> AsyncIterator[Text | Rows]:
-        """The lines of the body as texts: what has come, and more while there is enough to be learnt meanwhile."""
+    async def _wholes(self) -> AsyncIterator[TextBatch | ArrowBatch]:
+        """Yield the lines of the body as batches; collect arriving lines while enough submissions are pending."""
         waiting: list[bytes] = []
         size = 0
         async for part in self._parts():
@@ -129,44 +129,45 @@ class LearnedLines(Response):
             if waiting:
                 yield self._text(b"".join(waiting))
                 waiting, size = [], 0
-            if isinstance(part, Rows):
+            if isinstance(part, ArrowBatch):
                 yield part
         if waiting:
             yield self._text(b"".join(waiting))
 
-    def _text(self, text: bytes) -> Text:
-        return Text(text, text.count(b"\n"), self.telling)
+    def _text(self, text: bytes) -> TextBatch:
+        return TextBatch(text, text.count(b"\n"), self.return_predictions)
 
     def _idle(self) -> bool:
-        """Whether little enough is under way."""
+        """Return whether few submissions are pending."""
         return sum(not batch.results.done() for batch in self.under_way) < ENOUGH
 
-    async def _parts(self) -> AsyncIterator[bytes | Rows]:
-        """Whole lines of the body, or rows of a stream of Arrow: as they are if they are plain and many."""
+    async def _parts(self) -> AsyncIterator[bytes | ArrowBatch]:
+        """Yield whole lines of the body, or the rows of an Arrow stream: as Arrow if they are plain and many."""
         if not self.format.is_columnar:
             async for text in texts_of(self.request, self.served.limits):
                 yield text
             return
         numbers = self.served.owner.reading.numbers
         async for batch in self._rows():
-            if batch.num_rows >= FEWEST and numbers.able(batch.schema):
-                yield Rows(batch, self.telling)
+            if batch.num_rows >= FEWEST and numbers.supports(batch.schema):
+                yield ArrowBatch(batch, self.return_predictions)
                 continue
             for start in range(0, batch.num_rows, AT_ONCE):
                 lines = await asyncio.to_thread(rows_as_json, batch.slice(start, AT_ONCE))
                 yield b"".join(line + b"\n" for line in lines)
 
     async def _rows(self) -> AsyncIterator[pyarrow.RecordBatch]:
-        """The record batches of a stream of Arrow, read by a thread while it comes."""
+        """Yield the record batches of an Arrow stream; a thread reads them as they arrive."""
         file = file_of(self.request, self.served.limits)
         rows = rows_of_stream(file, self.served.owner.reading.options.limits)
         while (batch := await asyncio.to_thread(next, rows, None)) is not None:
-            most = max(1, batch.num_rows * MOST_ROW // max(1, batch.nbytes))  # of wide rows few, for predictions wait
+            # few rows if they are wide, because predictions wait for them
+            most = max(1, batch.num_rows * MOST_ROW // max(1, batch.nbytes))
             for start in range(0, batch.num_rows, most):
                 yield batch.slice(start, most)
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
-        """The lines of the body, some at a time."""
+        """Yield the lines of the body, some at a time."""
         if not self.format.is_columnar:
             async for lines in lines_of(self.request, self.served.limits, AT_ONCE):
                 yield lines
@@ -175,32 +176,32 @@ class LearnedLines(Response):
             for start in range(0, batch.num_rows, AT_ONCE):
                 yield await asyncio.to_thread(rows_as_json, batch.slice(start, AT_ONCE))
 
-    async def _given(self, lines: list[bytes], before: int) -> tuple[list[int], list[Given]]:
-        """The lines that are not blank, their numbers first, as they are to be learnt."""
+    async def _to_submit(self, lines: list[bytes], before: int) -> tuple[list[int], list[Submitted]]:
+        """Return the numbers of the lines that are not blank, and these lines to submit."""
         comment = self.format.comment or b"\n"
         kept = [(before + k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.startswith(comment)]
         numbers, texts = [number for number, _ in kept], [line for _, line in kept]
         keys = [numbered(self.key, number) for number in numbers]
         if self.format.family is not Family.LINES or not texts:
-            return numbers, [Given(text, key) for text, key in zip(texts, keys, strict=True)]
+            return numbers, [Submitted(text, key) for text, key in zip(texts, keys, strict=True)]
         reading = self.served.owner.reading
         given = []
         read = await asyncio.to_thread(as_json, texts, self.format, reading.options, reading.label)
         for text, key, found in zip(texts, keys, read, strict=True):
-            given.append(Given(text, key, refused=found) if isinstance(found, Refused) else Given(found, key))
+            given.append(Submitted(text, key, refused=found) if isinstance(found, Refused) else Submitted(found, key))
         return numbers, given
 
-    async def _told(self, numbers: Sequence[int] | Numbered, results: list[Result] | int) -> bytes:
-        """What is said of some lines."""
+    async def _answer(self, numbers: Sequence[int] | Numbered, results: list[Result] | int) -> bytes:
+        """Count results and return their lines of the answer; long ones are made in a thread."""
         if isinstance(results, int):
             self.counts["learnt"] += results
             return b""
         if len(results) <= AT_ONCE:
-            return self._said(numbers, results)
-        return await asyncio.to_thread(self._said, numbers, results)
+            return self._encoded(numbers, results)
+        return await asyncio.to_thread(self._encoded, numbers, results)
 
-    def _said(self, numbers: Sequence[int] | Numbered, results: list[Result]) -> bytes:
-        said = []
+    def _encoded(self, numbers: Sequence[int] | Numbered, results: list[Result]) -> bytes:
+        answers = []
         for number, result in zip(
             numbers.numbers() if isinstance(numbers, Numbered) else numbers, results, strict=True
         ):
@@ -211,11 +212,11 @@ class LearnedLines(Response):
             else:
                 kind = "repeated" if "repeated" in result else "learnt"
             self.counts[kind] += 1
-            if self.telling:
-                said.append(msgspec.json.encode({"line": number, **plain(result)}))
-        return b"\n".join([*said, b""])
+            if self.return_predictions:
+                answers.append(msgspec.json.encode({"line": number, **plain(result)}))
+        return b"\n".join([*answers, b""])
 
 
 def numbered(key: str | None, number: int) -> str | None:
-    """The key of one line of a request."""
+    """Return the key of one line of a request."""
     return None if key is None else f"{key}:{number}"

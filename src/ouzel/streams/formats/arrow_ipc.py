@@ -1,4 +1,4 @@
-"""Arrow's files and streams, message by message, so that none unpacks to more than there is room for.
+"""Arrow files and streams, read message by message, so that none unpacks to more bytes than the limit.
 
 A file for random access (Feather) is a stream between two magic words, and read as one. What comes before the data of a
 message says how long each of its buffers is (the "flatbuffer" of `Message.fbs` in Arrow's format); a compressed buffer
@@ -27,23 +27,23 @@ BUFFERS, COMPRESSION = 2, 3  # fields of a record batch
 
 
 def tables(source: Source, options: Options) -> Iterator[pyarrow.Table]:
-    """Tables of a file or stream of Arrow: an empty one, then one for each record batch; none is validated yet."""
+    """Yield the tables of a file or stream: an empty one, then one for each record batch; none is validated yet."""
     yield from batches_in(source.open(), source.name, options.limits)
 
 
 def rows_stored(source: Source, limits: Limits) -> int:
-    """The number of rows in a file or stream; uses the source up."""
+    """Return the number of rows in a file or stream; consumes the source."""
     return sum(table.num_rows for table in batches_in(source.open(), source.name, limits))
 
 
 def writer(file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> pyarrow.ipc.RecordBatchWriter:
-    """What writes record batches or tables of a schema to a file."""
+    """Return a writer of record batches or tables of a schema to a file."""
     codec = None if packed == "none" else packed
     return pyarrow.ipc.new_file(file, schema, options=pyarrow.ipc.IpcWriteOptions(compression=codec))
 
 
 def batches_in(file: Any, name: str, limits: Limits) -> Iterator[pyarrow.Table]:
-    """The same of a buffered reader at its beginning."""
+    """Yield the tables of a buffered reader at its beginning, as `tables` does."""
     if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
         file.read(len(PADDING))
         while file.peek(8)[:8] == PADDING:
@@ -69,7 +69,7 @@ class _Messages:
         self.packed: list[tuple[int, int]] = []  # place and length of its compressed buffers
 
     def read(self, size: int) -> bytes:
-        """The next bytes."""
+        """Return the next bytes."""
         self._check(size)
         data = bytes(self.file.read(size))
         if self.body:
@@ -91,13 +91,13 @@ class _Messages:
 
 
 def _unpacked(data: bytes, start: int, length: int) -> int:
-    """Bytes that a compressed buffer unpacks to; -1 in its place says that it is stored as it is."""
+    """Return the bytes that a compressed buffer unpacks to; -1 in its place marks one stored unpacked."""
     (size,) = struct.unpack_from("<q", data, start)
     return length if size == -1 else max(size, length)
 
 
 def _announced(data: bytes) -> tuple[int, list[tuple[int, int]]]:
-    """The length of the body that follows the metadata of a message, and the places of its compressed buffers."""
+    """Return the length of the body behind the metadata of a message, and the spans of its compressed buffers."""
     message = _table(data, 0)
     place = _field(data, message, BODY_LENGTH)
     body = struct.unpack_from("<q", data, place)[0] if place else 0
@@ -119,12 +119,12 @@ def _announced(data: bytes) -> tuple[int, list[tuple[int, int]]]:
 
 
 def _table(data: bytes, place: int) -> int:
-    """Where that begins to which the word at a place points."""
+    """Return the position that the word at a place points to."""
     return place + int(struct.unpack_from("<I", data, place)[0])
 
 
 def _field(data: bytes, table: int, number: int) -> int:
-    """The place of a field of a table, 0 if it is not given."""
+    """Return the place of a field of a table, 0 if it is not given."""
     vtable = table - struct.unpack_from("<i", data, table)[0]
     (size,) = struct.unpack_from("<H", data, vtable)
     if 4 + 2 * number >= size:

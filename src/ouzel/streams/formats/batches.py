@@ -1,4 +1,4 @@
-"""Tables as streams: record batches of every format, and blocks of examples made of them. PyArrow does the parsing."""
+"""Tables of every format as record batches, and their blocks of examples."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ouzel.errors import DataError
 from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.csv import delimited_batches, lines_above
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_columns import find_label
 from ouzel.streams.options import Options
-from ouzel.streams.sources.prefetch import file_ahead
+from ouzel.streams.sources.prefetch import prefetch_file
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat, holds_blocks
 from ouzel.streams.tables.columns import Columns
-from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.csv_text import RaggedRows
 from ouzel.streams.tables.dictionary_columns import Checks
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
@@ -35,16 +35,16 @@ def read_table(
     format: Format,
     skipped: Skipped,
     kinds: ColumnKinds,
-    telling: Telling | None = None,
+    emitter: NameEmitter | None = None,
 ) -> Iterator[Block]:
-    """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
+    """Yield the blocks of a table; `skipped` gets the number of skipped rows, `kinds` decides what columns hold."""
     if format.family is Family.OBJECTS:
         from ouzel.streams.formats.json_lines import read_json_lines
 
-        yield from read_json_lines(source, options, skipped, kinds, telling)
+        yield from read_json_lines(source, options, skipped, kinds, emitter)
         return
     delimited = format.is_delimited
-    above, uneven = lines_above(options) if delimited else 0, Uneven()
+    above, uneven = lines_above(options) if delimited else 0, RaggedRows()
     columns: Columns | None = None
     blocks: BlockReader | None = None
     batches: Iterator[TableBatch] = (
@@ -52,7 +52,7 @@ def read_table(
         if delimited
         else record_batches(source, options, format, skipped)
     )
-    for batch in file_ahead(source, batches, most=1):
+    for batch in prefetch_file(source, batches, most=1):
         if holds_blocks(batch.schema):
             from ouzel.streams.formats.blocks import BlockReader
 
@@ -61,8 +61,8 @@ def read_table(
             continue
         if columns is None:
             label = find_label(options, batch.schema.names, source.name, kinds.say_once)
-            asked = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
-            columns = Columns(*asked, telling)
+            expected = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
+            columns = Columns(*expected, emitter)
         if batch.num_rows:
             yield from columns.blocks(batch, skipped)
 
@@ -74,14 +74,14 @@ def record_batches(
     skipped: Skipped,
     needed: Sequence[str] = (),
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches of a table, sound to the last offset; those of text formats have all cells as text.
+    """Yield the validated record batches of a table; text formats have all cells as text.
 
-    The first may be empty: it tells the columns. An object is parted into a column `outer.inner` for each member. JSON
-    lines, whose rows may lack what others have, have the columns `needed` in every batch. Errors of PyArrow come as
-    they are: read within `guard.reading`.
+    The first may be empty, and names the columns. An object becomes a column `outer.inner` for each member. JSON lines,
+    whose rows may lack members of others, have the columns `needed` in every batch. Errors of PyArrow are raised as
+    they are: read within `sources.error_context.reading`.
     """
     if format.is_delimited:
-        yield from map(as_arrow, delimited_batches(source, options, format, skipped, Uneven()))
+        yield from map(as_arrow, delimited_batches(source, options, format, skipped, RaggedRows()))
     elif format.family is Family.OBJECTS:
         from ouzel.streams.formats.json_lines import json_batches
 
@@ -97,7 +97,7 @@ def record_batches(
 
 
 def _empty(schema: pyarrow.Schema, name: str) -> pyarrow.RecordBatch:
-    """A batch of no rows."""
+    """Return a batch of no rows."""
     for field in schema:
         if _has_no_values(field.type):  # PyArrow would end the process
             raise DataError.at(name, f"column {field.name!r} is a union of no types; write the file again without it")
@@ -105,7 +105,7 @@ def _empty(schema: pyarrow.Schema, name: str) -> pyarrow.RecordBatch:
 
 
 def _has_no_values(kind: pyarrow.DataType) -> bool:
-    """Whether an Arrow type is, or is made of, a union of no types."""
+    """Return whether an Arrow type is, or contains, a union of no types."""
     parts = [kind.field(place).type for place in range(kind.num_fields)]
     if pyarrow.types.is_dictionary(kind):
         parts.append(kind.value_type)

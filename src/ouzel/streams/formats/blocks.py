@@ -1,9 +1,9 @@
-"""Blocks as Arrow tables, and back: examples that were read once, ids and values ready to be learnt.
+"""Blocks as Arrow tables, and back: examples that were parsed once, as ids and values.
 
 A row has the lists `indices` and `values`, a `label` (a number, or a position among the block's labels), a `weight`,
-and where there are any a `group` and a `tag`. What else is known of a block stands in its first row: `names` of
-features that are new, of the ids `named`, and in `block` a JSON object: the labels' names and what the ids stand for.
-The schema's metadata say how names were hashed.
+and where there are any a `group` and a `tag`. The first row of a block also has the new `names` of features, of the ids
+`named`, and in `block` a JSON object with the names of labels and the feature space. The metadata of the schema say
+how names were hashed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ouzel.kernels.jit import kernel
 from ouzel.rules import Rule, check, either, label, list_of, nothing, table, whole
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
-from ouzel.streams.feature_names import FILTER_BITS, find_new
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.kernels.row_order import without_zeros
+from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set, new_ids
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.stored_space import described, space_of
@@ -45,7 +45,7 @@ OF_A_BLOCK: dict[str, Rule] = {"space": table, "labels": either(nothing, list_of
 
 
 class BlockTables:
-    """Makes tables of the blocks of one stream, read with these options, of which this is the first."""
+    """Converts the blocks of one stream, read with these options, to record batches."""
 
     def __init__(self, options: Options, first: Block) -> None:
         kinds = {**OF_ALL}
@@ -56,15 +56,15 @@ class BlockTables:
         kinds |= OF_THE_FIRST
         metadata = {"version": VERSION, "bits": options.bits, "seed": options.seed}
         self.schema = pyarrow.schema(list(kinds.items()), {BLOCKS_KEY: json.dumps(metadata).encode()})
-        self._seen = np.zeros(1 << FILTER_BITS, np.uint8)
+        self._seen = empty_seen_set(FILTER_BITS)
 
     def batch(self, block: Block) -> pyarrow.RecordBatch:
-        """A block as a record batch."""
+        """Return a block as a record batch."""
         start, stop = int(block.offsets[0]), int(block.offsets[-1])
         offsets = pyarrow.array((block.offsets - block.offsets[0]).astype(np.int64))
         ids, names = self._new_names(block.names)
         labels = None if block.label_names is None else list(block.label_names)
-        told = json.dumps({"space": described(block.space), "labels": labels})
+        headers = json.dumps({"space": described(block.space), "labels": labels})
         later = [None] * (block.rows - 1)
         columns = {
             "indices": pyarrow.LargeListArray.from_arrays(offsets, pyarrow.array(block.indices[start:stop])),
@@ -75,40 +75,40 @@ class BlockTables:
             "tag": None if block.tags is None else _tags(block),
             "named": [ids, *later],
             "names": [names, *later],
-            "block": [told, *later],
+            "block": [headers, *later],
         }
         arrays = [pyarrow.array(columns[field.name], field.type) for field in self.schema]
         return pyarrow.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _new_names(self, names: Names | None) -> tuple[list[int], list[str]]:
-        """The names that no block before has told."""
+        """Return the ids and names that no block before had."""
         if names is None:
             return [], []
-        new = find_new(names.ids, self._seen)
+        new = new_ids(self._seen, names.ids)
         text = names.text.tobytes()
         spans = zip(names.starts[new].tolist(), names.ends[new].tolist(), strict=True)
         return names.ids[new].tolist(), [text[start:end].decode("utf-8", "replace") for start, end in spans]
 
 
 def _tags(block: Block) -> pyarrow.Array:
-    """What the rows of a block are called, as an Arrow array."""
+    """Return the tags of the rows of a block as an Arrow array."""
     return tags_of(block.tags if isinstance(block.tags, pyarrow.Array) else pyarrow.array(block.tags))
 
 
 class BlockReader:
-    """Makes blocks of the batches of such a table, however they are cut; refuses options that come too late for it."""
+    """Converts record batches of such a table to blocks, however they are cut; refuses options that come too late."""
 
     def __init__(self, schema: pyarrow.Schema, options: Options, name: str) -> None:
         check_format(options, name, None)
         self.name = name
-        self._told: dict[str, Any] | None = None
-        self._as_told: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space
+        self._header: dict[str, Any] | None = None
+        self._known_space: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # of the last header: its text, and its space
         stored = self._checked(schema.metadata[BLOCKS_KEY], OF_A_FILE, "what it says of itself")
         for option in ("bits", "seed"):
-            given, asked = stored[option], getattr(options, option)
-            if given != asked:
+            given, expected = stored[option], getattr(options, option)
+            if given != expected:
                 raise DataError.at(
-                    name, f"its names were hashed with {option} {given}, not {asked}; give", **{option: given}
+                    name, f"its names were hashed with {option} {given}, not {expected}; give", **{option: given}
                 )
         self._tagged, self._grouped = "tag" in schema.names, "group" in schema.names
         expected = {**OF_ALL, **OF_THE_FIRST, **({"group": GROUP} if self._grouped else {})}
@@ -119,18 +119,18 @@ class BlockReader:
             raise self._damaged("tag is not a column of text or whole numbers")
 
     def blocks(self, batch: pyarrow.RecordBatch) -> Iterator[Block]:
-        """The blocks that a record batch holds, their arrays as they lie there."""
+        """Yield the blocks in a record batch; their arrays are not copied."""
         for column in (*OF_ALL, "group") if self._grouped else OF_ALL:
             if batch.column(column).null_count:
                 raise self._damaged(f"{column} has rows of nothing")
-        told = batch.column("block")
-        alone = told.null_count == len(told) - 1 and told[0].is_valid
-        begun = [] if alone else np.flatnonzero(is_there(told)).tolist()
+        headers = batch.column("block")
+        alone = headers.null_count == len(headers) - 1 and headers[0].is_valid
+        begun = [] if alone else np.flatnonzero(is_there(headers)).tolist()
         for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
             yield self._block(batch.slice(start, stop - start))
 
     def _checked(self, text: bytes | str, rules: Mapping[str, Rule], what: str) -> dict[str, Any]:
-        """A JSON object whose values are what some rules say."""
+        """Return a JSON object whose values were checked by rules."""
         with self._undamaged():
             stored: dict[str, Any] = json.loads(text)
             check(stored, rules, what)
@@ -138,14 +138,14 @@ class BlockReader:
 
     @contextmanager
     def _undamaged(self) -> Iterator[None]:
-        """What makes no sense in here is said of the file."""
+        """Raise errors in here as damage of the file."""
         try:
             yield
         except (ValueError, RecursionError) as error:
             raise self._damaged(reason_of(error)) from error
 
     def _kind(self, schema: pyarrow.Schema, column: str) -> pyarrow.DataType:
-        """The type of the one column of this name."""
+        """Return the type of the one column of this name."""
         place = schema.get_field_index(column)
         if place < 0:
             raise self._damaged(f"it has no column {column}, or several")
@@ -158,12 +158,12 @@ class BlockReader:
         names = None
         text = batch.column("block")[0].as_py()
         if text is not None:
-            if self._told is None or text != self._as_told[0]:  # else it is what was checked before
-                self._told = self._checked(text, OF_A_BLOCK, "what it says of a block")
+            if self._header is None or text != self._known_space[0]:  # else it was checked before
+                self._header = self._checked(text, OF_A_BLOCK, "what it says of a block")
                 with self._undamaged():
-                    self._as_told = text, space_of(self._told["space"])
+                    self._known_space = text, space_of(self._header["space"])
             names = self._names(batch)
-        if self._told is None:
+        if self._header is None:
             raise self._damaged("its first row says nothing of its block")
         ids, values = batch.column("indices"), batch.column("values")
         offsets, same = (filled(lists.offsets, 0) for lists in (ids, values))
@@ -172,7 +172,7 @@ class BlockReader:
         check_offsets(same, batch.num_rows, len(numbers))
         entries, others = slice(offsets[0], offsets[-1]), slice(same[0], same[-1])
         labels, weights = (filled(batch.column(column), np.nan) for column in ("label", "weight"))
-        names_of_labels = self._told["labels"]
+        names_of_labels = self._header["labels"]
         classes = -1 if names_of_labels is None else len(names_of_labels)
         indices, numbers = indices[entries], numbers[others]
         sound, zeros = _are_sound(offsets, same, indices, numbers, labels, weights, classes)
@@ -192,12 +192,12 @@ class BlockReader:
             groups=filled(batch.column("group"), 0) if self._grouped else None,
             label_names=names_of_labels,
             names=names,
-            space=self._as_told[1],
+            space=self._known_space[1],
             tags=batch.column("tag") if self._tagged else None,
         )
 
     def _names(self, batch: pyarrow.RecordBatch) -> Names | None:
-        """The names that a batch tells."""
+        """Return the names that a batch emits."""
         ids, texts = (batch.column(column).slice(0, 1).flatten() for column in ("named", "names"))
         if len(ids) != len(texts) or ids.null_count or texts.null_count:
             raise self._damaged(f"{len(texts)} names do not fit {len(ids)} ids")
@@ -210,9 +210,9 @@ class BlockReader:
 
 @kernel
 def _are_sound(offsets, others, ids, values, labels, weights, classes):
-    """Whether these can be examples, and whether a value is 0.
+    """Return whether these arrays can be examples, and whether a value is 0.
 
-    Labels are positions among so many classes, or -1 says that they are numbers.
+    Labels are positions among `classes` classes, or numbers if that is -1.
     """
     sound, zeros = True, False
     for i in range(len(offsets)):

@@ -19,7 +19,7 @@ CONTROL = re.compile(r"[\0-\x08\x0e-\x1f\x7f]")  # characters that no text has
 
 
 class Family(Enum):
-    """How a format is read; `protocol.py` says what the module of a format has."""
+    """The kind of reader of a format; `protocol.py` defines the module of each."""
 
     LINES = "lines of text, each an example, that a kernel parses"
     OBJECTS = "lines of text, each a JSON object"
@@ -29,7 +29,7 @@ class Family(Enum):
 
 
 class Split(Enum):
-    """Where a file may be cut, so that several processes read it."""
+    """Positions where a file may be split, so that several processes read it."""
 
     LINES = "at every newline"
     RECORDS = "at newlines outside of quotation marks, the header before each part"
@@ -37,7 +37,7 @@ class Split(Enum):
 
 
 class Format(NamedTuple):
-    """One entry: what the format is called, how it is recognised, and where it is read and written."""
+    """One entry: the name of a format, how it is detected, and the module that reads and writes it."""
 
     name: str
     title: str  # for people
@@ -59,7 +59,7 @@ class Format(NamedTuple):
 
     @property
     def module(self) -> Any:
-        """Its reader, imported on first use."""
+        """Import its reader, on first use, and return it."""
         return importlib.import_module(f"ouzel.streams.{self.module_name}")
 
     @property
@@ -225,7 +225,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def names_of(wanted: Callable[[Format], bool] = lambda format: True) -> tuple[str, ...]:
-    """The names of the formats that have a property.
+    """Return the names of the formats that have a property.
 
     >>> names_of(lambda format: format.is_columnar)
     ('parquet', 'arrow')
@@ -238,7 +238,7 @@ MESSAGE_FORMATS = names_of(lambda format: format.in_messages)
 
 
 def find(name: str) -> Format:
-    """The format of that name.
+    """Return the format of that name.
 
     >>> find("vw").title
     'Vowpal Wabbit'
@@ -252,7 +252,7 @@ def find(name: str) -> Format:
 
 
 def by_file_name(path: str | Path) -> Format | None:
-    """The format that the name of a file says, if it says one.
+    """Return the format that the name of a file shows, if any.
 
     >>> by_file_name("days/monday.ndjson").name, by_file_name("t10k-images-idx3-ubyte").name
     ('jsonl', 'idx')
@@ -265,7 +265,7 @@ def by_file_name(path: str | Path) -> Format | None:
 
 
 def by_media_type(media_type: str) -> Format | None:
-    """The format of a body of a request, by its type.
+    """Return the format of the body of a request, by its media type.
 
     >>> by_media_type("text/x-vw").name
     'vw'
@@ -274,7 +274,7 @@ def by_media_type(media_type: str) -> Format | None:
 
 
 def by_content(head: bytes, place: str) -> Format:
-    """The format of what begins with these bytes.
+    """Detect the format of data that begins with these bytes.
 
     >>> by_content(b'{"label": 1}', "a").name, by_content(b"1 0:3:1 1:1203:0.5", "b").name
     ('jsonl', 'libffm')

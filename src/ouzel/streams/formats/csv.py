@@ -1,4 +1,8 @@
-"""CSV and TSV as streams. What is not written plainly is parsed by PyArrow; rows that it refuses are told by number."""
+"""CSV and TSV as batches of rows: a tokenizer finds the cells of plain text, PyArrow parses what is not plain.
+
+Plain text has as many cells in every row as there are columns, and quotation marks only around cells or doubled within
+them. PyArrow takes over at the first piece that is not plain; the numbers of rows that it refuses are recorded.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +25,22 @@ from ouzel.streams.kernels.delimiters import SPARE
 from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.csv_text import MARK, CellText, Uneven, lines_in
-from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, CutRows, as_arrow
+from ouzel.streams.tables.csv_text import MARK, RaggedRows, TextSource, lines_in
+from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, TokenizedRows, as_arrow
 
 ZERO, ONE, TWO, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 8, 63))
 QUOTE, NEWLINE, RETURN = (np.uint8(byte) for byte in b'"\n\r')
-LONGEST = 1 << 31  # bytes of a text, whose places are told from marks by their highest bit
-ODD = -1  # not written plainly
+LONGEST = 1 << 31  # bytes of a text: the highest bit of a position is DOUBLED
+FALLBACK = -1  # not plain
+DELIMITERS = ",\t;|"  # between cells, in the order of detection
+BLOCK = 4 << 20  # bytes that PyArrow parses at a time
+PIECE = 2 << 20  # bytes of plain text that are read at a time: they stay in a near cache
+QUOTED = re.compile(r'"[^"]*"?')
 
 
 @force_inline
-def _to_the_left(word):
-    """Each bit is the parity of those up to it."""
+def _prefix_parity(word):
+    """Return a word each of whose bits is the parity of the bits up to it."""
     for shift in (1, 2, 4, 8, 16, 32):
         word ^= word << np.uint64(shift)
     return word
@@ -40,23 +48,23 @@ def _to_the_left(word):
 
 @kernel
 def find_ends(data, stop, delimiter, found):
-    """Write to `found` where cells of `data[:stop]` end: (how many, quotation marks, returns, whether a quote is open).
+    """Write the ends of cells in `data[:stop]` to `found`: (their number, quotation marks, returns, is a quote open).
 
-    Of delimiters, newlines and carriage returns those within quotation marks do not count. `found` has room for a place
-    of every byte and SPARE more, `data` for BEHIND bytes more, which are zero.
+    Delimiters, newlines and carriage returns within quotation marks do not count. `found` holds a position for every
+    byte and SPARE more; BEHIND zero bytes follow the text in `data`.
     """
     count = quotes = returns = inside = ZERO
     at, stop = ZERO, np.uint64(stop)
     while at < stop:
         marks = equal_to(data, at, QUOTE)
-        quoted = _to_the_left(marks) ^ inside
+        quoted = _prefix_parity(marks) ^ inside
         inside = ZERO - (quoted >> SIXTY_THREE)
         word = (equal_to(data, at, delimiter) | equal_to(data, at, NEWLINE)) & ~quoted
         quotes += ones(marks)
         returns += ones(equal_to(data, at, RETURN) & ~quoted)
         many = ones(word)
         for part in range(ZERO, (many + np.uint64(7)) >> np.uint64(3)):
-            for k in range(8):  # as many as there are or more, which are written over
+            for k in range(8):  # surplus positions are overwritten
                 found[count + EIGHT * part + np.uint64(k)] = at + trailing_zeros(word)
                 word &= word - ONE
         count += many
@@ -65,13 +73,13 @@ def find_ends(data, stop, delimiter, found):
 
 
 @force_inline
-def _doubled(data, start, stop, quoted):
-    """How many quotation marks of a cell are written twice; ODD if one is not."""
+def _count_doubled(data, start, stop, quoted):
+    """Return the number of doubled quotation marks in a cell; FALLBACK if one is not doubled."""
     count = 0
     while start < stop:
         if data[start] == QUOTE:
             if not quoted or start + ONE == stop or data[start + ONE] != QUOTE:
-                return ODD
+                return FALLBACK
             count += 1
             start += ONE
         start += ONE
@@ -79,12 +87,11 @@ def _doubled(data, start, stop, quoted):
 
 
 @kernel
-def cut_rows(data, found, count, columns, careful, starts, sizes):
-    """Where cells start and their sizes, those of a row side by side: (rows, end, quotation marks, returns).
+def tokenize_rows(data, found, count, columns, careful, starts, sizes):
+    """Write the starts and sizes of cells, row after row; return (rows, end, quotation marks, carriage returns).
 
-    As many quotation marks and carriage returns are told as are not part of a cell. Where `careful`, those that are
-    written twice are looked for: such a cell has DOUBLED in its start. ODD rows if one has more or fewer cells, or
-    marks elsewhere. Lines of nothing are left out.
+    Marks and returns within cells are not counted. If `careful`, doubled marks are looked for: their cell has DOUBLED
+    in its start. FALLBACK rows if a row has more or fewer cells, or marks elsewhere. Empty lines are skipped.
     """
     at = k = filled = ZERO
     count, columns = np.uint64(count), np.uint64(columns)
@@ -98,7 +105,7 @@ def cut_rows(data, found, count, columns, careful, starts, sizes):
         if k + columns > count:
             for rest in range(k, count):
                 if data[found[rest]] == NEWLINE:
-                    return ODD, np.int64(at), quotes, returns
+                    return FALLBACK, np.int64(at), quotes, returns
             break
         for column in range(columns):
             end = np.uint64(found[k + column])
@@ -106,21 +113,21 @@ def cut_rows(data, found, count, columns, careful, starts, sizes):
             at = end + ONE
             last = column == columns - ONE
             if (data[end] == NEWLINE) != last:
-                return ODD, np.int64(at), quotes, returns
+                return FALLBACK, np.int64(at), quotes, returns
             if last and stop > start and data[stop - ONE] == RETURN:
                 stop -= ONE
                 returns += 1
             quoted = stop > start and data[start] == QUOTE
             if quoted:
                 if stop - start < TWO or data[stop - ONE] != QUOTE:
-                    return ODD, np.int64(at), quotes, returns
+                    return FALLBACK, np.int64(at), quotes, returns
                 start, stop = start + ONE, stop - ONE
                 quotes += 2
             size, mark = stop - start, np.uint32(0)
             if careful:
-                doubled = _doubled(data, start, stop, quoted)
-                if doubled == ODD:
-                    return ODD, np.int64(at), quotes, returns
+                doubled = _count_doubled(data, start, stop, quoted)
+                if doubled == FALLBACK:
+                    return FALLBACK, np.int64(at), quotes, returns
                 if doubled:
                     mark = DOUBLED
                     quotes += 2 * doubled
@@ -132,23 +139,23 @@ def cut_rows(data, found, count, columns, careful, starts, sizes):
     return row, np.int64(at), quotes, returns
 
 
-def can_cut(delimiter: str) -> bool:
-    """Whether cells that are parted by this can be found: by one byte that means nothing else."""
+def can_tokenize(delimiter: str) -> bool:
+    """Return whether the tokenizer supports a delimiter: one byte that means nothing else."""
     return len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\0"\r\n'
 
 
-class Cutter:
-    """Chunks of CSV text as rows of cells."""
+class CsvTokenizer:
+    """Finds the cells of chunks of CSV text."""
 
     def __init__(self, names: list[str], delimiter: str) -> None:
         self.names = names
         self._delimiter = np.uint8(ord(delimiter))
         self._found = np.empty(0, np.uint32)
 
-    def cut(self, text: bytes) -> tuple[CutRows, int] | None:
-        """The rows of a text, and how many bytes they take: all but the last, where a quotation in it does not end.
+    def tokenize(self, text: bytes) -> tuple[TokenizedRows, int] | None:
+        """Return the rows of a text and their bytes, all but a last row with a quotation that does not end.
 
-        None if one is not written plainly, or the last is most of the text.
+        None if a row is not plain, or the last row is most of the text.
         """
         if len(text) >= LONGEST:
             return None
@@ -160,29 +167,23 @@ class Cutter:
         count, quotes, returns, is_open = find_ends(data, len(text), self._delimiter, self._found)
         starts, sizes = np.empty(count, np.uint32), np.empty(count, np.uint32)
         for careful in (False, True):
-            asked = data, self._found, count, len(self.names), careful
-            rows, end, marks, stripped = cut_rows(*asked, starts, sizes)
-            whole = end == len(text) or (is_open and self._may_go_on(data, count, end, len(text)))
-            if rows == ODD or stripped != returns or not whole:
+            arguments = data, self._found, count, len(self.names), careful
+            rows, end, marks, stripped = tokenize_rows(*arguments, starts, sizes)
+            whole = end == len(text) or (is_open and self._may_continue(data, count, end, len(text)))
+            if rows == FALLBACK or stripped != returns or not whole:
                 return None
             if marks + text.count(b'"', end) == quotes:
-                return CutRows(self.names, data, starts, sizes, rows), end
+                return TokenizedRows(self.names, data, starts, sizes, rows), end
         return None
 
-    def _may_go_on(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
-        """Whether the last cell of a text is a quotation, and the row, which begins at `end`, is not most of it."""
+    def _may_continue(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
+        """Return whether the last cell is a quotation, and its row, from `end` on, is not most of the text."""
         start = max(end, int(self._found[count - 1]) + 1) if count else end
         return bool(data[start] == QUOTE) and 2 * end >= size
 
 
-DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
-BLOCK = 4 << 20  # bytes that PyArrow parses at a time
-PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
-QUOTED = re.compile(r'"[^"]*"?')
-
-
 def lines_above(options: Options) -> int:
-    """Lines above the first row."""
+    """Return the number of lines above the first row."""
     return options.skip_lines + (0 if options.columns else 1)
 
 
@@ -191,26 +192,26 @@ def delimited_batches(
     options: Options,
     format: Format,
     skipped: Callable[[int], None],
-    uneven: Uneven,
+    uneven: RaggedRows,
     say: Callable[[str], None] = lambda line: None,
-) -> Iterator[pyarrow.RecordBatch | CutRows]:
-    """The rows of a CSV or TSV file, every cell as text, the names of its columns in its header.
+) -> Iterator[pyarrow.RecordBatch | TokenizedRows]:
+    """Yield the rows of a CSV or TSV file, every cell as text; its header names the columns.
 
-    A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
-    rows before it. `say` is told in a line if those left out take more lines than they are rows.
+    `uneven` records a row of more or fewer cells; it is skipped if the options say so, else DataError follows the rows
+    before it. `say` gets a line if the skipped rows take more lines than there are rows.
     """
-    text = CellText(source, options.limits)
+    text = TextSource(source, options.limits)
     for _ in range(options.skip_lines):
         text.skip_line()
     delimiter = options.delimiter or format.delimiter
     if options.columns:
         names, delimiter = list(options.columns), delimiter or ","
     else:
-        names, delimiter = _header(text, delimiter, options.skip_lines + 1)
+        names, delimiter = _read_header(text, delimiter, options.skip_lines + 1)
     even, ended = 0, False  # rows given out
     last = None  # the last batch of any rows
-    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text, options.on_error == "skip")
-    for batch in chain(_plain(text, names, delimiter, uneven) if can_cut(delimiter) else (), parsed):
+    parsed = _whole_rows(_arrow_batches(text, names, delimiter, uneven), text, options.on_error == "skip")
+    for batch in chain(_tokenized_batches(text, names, delimiter, uneven) if can_tokenize(delimiter) else (), parsed):
         if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
             batch, ended = batch.slice(0, uneven.first.number - 1 - even), True  # Arrow reads ahead
         marked = _marked_rows(batch) if text.marked else {}
@@ -227,9 +228,9 @@ def delimited_batches(
                 column=names[marked[row]],
             )
         if marked:
-            batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))
+            batch, places = as_arrow(batch), uneven.positions(even + np.arange(batch.num_rows))
             batch = batch.filter(pyarrow.array([row not in marked for row in range(batch.num_rows)]))
-            uneven.leave_out(places[sorted(marked)])
+            uneven.skip(places[sorted(marked)])
         yield batch
         if ended:
             break
@@ -237,7 +238,7 @@ def delimited_batches(
         last = batch if batch.num_rows else last
     if options.on_error == "skip":
         if text.left_open:
-            uneven.leave_out(uneven.counted(np.array([even])), lines_in(text.left_open))
+            uneven.skip(uneven.positions(np.array([even])), lines_in(text.left_open))
         skipped(len(uneven))
         if uneven.lines > len(uneven):
             rows = f"{len(uneven)} rows that are left out take" if len(uneven) > 1 else "the row that is left out takes"
@@ -263,33 +264,37 @@ def delimited_batches(
         )
 
 
-def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
-    """The rows up to the first piece that is not written plainly; what is not read is put back."""
-    cutter = Cutter(names, delimiter)
+def _tokenized_batches(
+    text: TextSource, names: list[str], delimiter: str, ragged: RaggedRows
+) -> Iterator[TokenizedRows]:
+    """Yield the rows up to the first piece that is not plain; put back what was not used."""
+    tokenizer = CsvTokenizer(names, delimiter)
     rest, data = b"", b"\n"
     while data and len(rest) < PIECE:
         data = text.lines(3 * PIECE)
         rest += data
-        found = cutter.cut(rest if rest.endswith(b"\n") else rest + b"\n")
+        found = tokenizer.tokenize(rest if rest.endswith(b"\n") else rest + b"\n")
         if found is None:
             break
         rows, end = found
         rest = rest[end:]
         if rows.num_rows:
-            uneven.above += rows.num_rows
+            ragged.above += rows.num_rows
             yield rows
     text.put_back(rest)
 
 
-def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
+def _arrow_batches(
+    text: TextSource, names: list[str], delimiter: str, ragged: RaggedRows
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield record batches as PyArrow parses them; rows that it refuses are skipped and recorded."""
 
     kinds = dict.fromkeys(names, pyarrow.large_string())
     try:
         yield from pyarrow.csv.open_csv(
             pyarrow.PythonFile(text, mode="r"),
             pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
-            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=uneven.refuse),
+            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=ragged.refuse),
             pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=True),
         )
     except pyarrow.ArrowInvalid as error:
@@ -305,29 +310,29 @@ def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) ->
         text.end()
 
 
-def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bool) -> Iterator[pyarrow.RecordBatch]:
-    """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
-    held = None  # Arrow reads ahead: an end is known before the last batch is given out
+def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: TextSource, skip: bool) -> Iterator[pyarrow.RecordBatch]:
+    """Yield batches without a last row whose quotation is cut off: in a damaged archive, or at the end if `skip`."""
+    pending = None  # Arrow reads ahead: an end is known before the last batch is given out
     for batch in batches:
-        if held is not None:
-            yield held
+        if pending is not None:
+            yield pending
         within = text.quotes % 2 and (text.damage is not None or (skip and _last_cell(batch)))
-        held = batch if within else None
-        if held is None:
+        pending = batch if within else None
+        if pending is None:
             yield batch
-    if held is not None:
-        text.left_open = _last_cell(held) if text.damage is None else ""
-        yield held.slice(0, max(0, held.num_rows - 1))
+    if pending is not None:
+        text.left_open = _last_cell(pending) if text.damage is None else ""
+        yield pending.slice(0, max(0, pending.num_rows - 1))
 
 
-def _last_cell(batch: pyarrow.RecordBatch | CutRows | None) -> str:
-    """The last cell of the last row, if it has several lines; else nothing."""
+def _last_cell(batch: pyarrow.RecordBatch | TokenizedRows | None) -> str:
+    """Return the last cell of the last row if it has several lines, else an empty text."""
     cell = None if batch is None or not batch.num_rows else as_arrow(batch).column(-1)[-1].as_py()
     return cell if cell is not None and "\n" in cell else ""
 
 
-def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:
-    """The rows with bytes that are not UTF-8, each with the first column that has some."""
+def _marked_rows(batch: pyarrow.RecordBatch | TokenizedRows) -> dict[int, int]:
+    """Return the rows with bytes that are not UTF-8, each with the first column that has some."""
     found: dict[int, int] = {}
     for place, column in enumerate(as_arrow(batch).columns):
         for row in compute.indices_nonzero(compute.match_substring(column, MARK)).to_pylist():
@@ -336,13 +341,13 @@ def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:
 
 
 def _beginning(text: str) -> str:
-    """So much of a text as fits a message."""
+    """Return the beginning of a text that fits a message."""
     text = " ".join(text.replace(MARK, "\ufffd").split())
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[str], str]:
-    """Names of columns, in the line of this number, and what parts them outside of quotation marks."""
+def _read_header(text: TextSource, delimiter: str | None, number: int) -> tuple[list[str], str]:
+    """Read the names of columns in the line of this number; return them and the delimiter."""
     name = text.name
     lines = _lines(text, number)
     first = next((line for line in lines if line.strip("\r\n")), None)
@@ -366,8 +371,8 @@ def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[st
     return [word.strip() for word in names], delimiter
 
 
-def _lines(text: CellText, number: int) -> Iterator[str]:
-    """The lines of a header, from the one of this number on."""
+def _lines(text: TextSource, number: int) -> Iterator[str]:
+    """Yield the lines of a header, from the one of this number on."""
     size = 0
     while line := text.line(number):
         number += 1

@@ -1,4 +1,4 @@
-"""Which format a source has: the one that is given, else by its name, else by its first bytes."""
+"""The format of a source: the given one, or detected from its name, or from its first bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ouzel.streams.sources.source import Source
 
 
 def find_format(source: Source, given: str | None) -> Format:
-    """The format of a source; `given` if there is one.
+    """Return the format of a source; `given` if there is one.
 
     >>> find_format(Source("-"), "vw").name
     'vw'

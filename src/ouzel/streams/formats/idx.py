@@ -1,4 +1,4 @@
-"""idx files of images (MNIST): values between 0 and 1; the labels lie in the file beside, `…labels-idx1…`."""
+"""idx files of images (MNIST), pixels scaled to 0 to 1; the labels are in `…labels-idx1…` in the same folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.limits import Limits
 from ouzel.streams.memory import to_block
 from ouzel.streams.options import Options
-from ouzel.streams.sources.error_context import reading
+from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 
 IMAGES, LABELS = 0x803, 0x801
@@ -19,7 +19,7 @@ ROWS = 1000
 
 
 def read_blocks(source: Source, options: Options) -> Iterator[Block]:
-    """Blocks of an images file and the labels file that belongs to it, where there is one."""
+    """Yield the blocks of a file of images, and of the file of labels that belongs to it, if there is one."""
     limits = options.limits
     images = _array(source, IMAGES, limits)
     count = int.from_bytes(images[:4].tobytes(), "big")
@@ -32,9 +32,9 @@ def read_blocks(source: Source, options: Options) -> Iterator[Block]:
     labels = np.full(count, np.nan)
     partner = source.name.replace("images-idx3", "labels-idx1")
     if source.path is not None and partner != source.name:
-        beside = Source(partner)
-        with reading(beside, "idx"):
-            labels = _array(beside, LABELS, limits)[4:].astype(np.float64)
+        labels_source = Source(partner)
+        with error_context(labels_source, "idx"):
+            labels = _array(labels_source, LABELS, limits)[4:].astype(np.float64)
         if len(labels) != count:
             raise DataError.at(partner, f"has {len(labels)} labels for {count} images")
     pixels = pixels.reshape(count, size)
@@ -43,7 +43,7 @@ def read_blocks(source: Source, options: Options) -> Iterator[Block]:
 
 
 def _array(source: Source, magic: int, limits: Limits) -> np.ndarray:
-    """The bytes behind the magic number."""
+    """Return the bytes behind the magic number."""
     data = source.read_all(limits)
     if int.from_bytes(data[:4], "big") != magic:
         raise DataError.at(source.name, f"is not an idx file of {'images' if magic == IMAGES else 'labels'}")

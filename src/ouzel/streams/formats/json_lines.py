@@ -1,4 +1,7 @@
-"""JSON lines as a stream: an object a line, its members the features."""
+"""JSON lines as blocks: an object a line, its members the features.
+
+Plain objects go to the kernels of `json_parser`, all others to `json_python`; the blocks are the same.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,17 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.dates import LONGEST_PART, PARTS
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key
 from ouzel.streams.formats import json_names
 from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyTable
-from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
+from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, PADDING, read_objects
 from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
-from ouzel.streams.formats.json_rows import room_for
-from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
-from ouzel.streams.kernels.delimiters import SPARE, lines_of
+from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
+from ouzel.streams.kernels.delimiters import SPARE, count_lines
 from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
-from ouzel.streams.kernels.seen_set import Telling, names_of, nothing_noted
+from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names
+from ouzel.streams.kernels.row_buffer import allocate_rows
+from ouzel.streams.kernels.seen_set import empty_seen_set
 from ouzel.streams.label_columns import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.label_values import Label, encode_labels, tidy
 from ouzel.streams.options import Options
@@ -34,81 +38,81 @@ from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.schema import ColumnKinds
 
-EQUALS = np.uint8(61)  # between a key and a word
-MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
+EQUALS = np.uint8(61)  # =, between a key and a word
+MOST_BYTES = 2**32 - 1  # of a chunk: positions take 32 bits
 FEWEST = 5  # bytes of a feature, `"":1,`, and of its name
 ROLES = {None: json_names.PLAIN, NUMBER: json_names.NUMBERS, CATEGORY: json_names.CATEGORIES, DATE: json_names.DATES}
+MOST_AT_ONCE = 4096  # lines that Python reads before plain ones are tried again
 
 
 class Chunk:
-    """Whole lines of text, and room for what is read of them."""
+    """Whole lines of text, and the arrays that they are read into."""
 
     def __init__(
-        self, data: np.ndarray, start: int, stop: int, options: Options, noted: np.ndarray | None = None
+        self, data: np.ndarray, start: int, stop: int, options: Options, seen: np.ndarray | None = None
     ) -> None:
-        if len(data) < stop + ROOM or data[stop - 1] != 10:
-            data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
+        if len(data) < stop + PADDING or data[stop - 1] != 10:
+            data = np.concatenate([data[start:stop], np.zeros(PADDING, np.uint8)])
             start, stop = 0, stop - start
         self.data, self.at, self.stop = data, start, stop
-        ended, ascii = lines_of(data, start, stop)
+        ended, ascii = count_lines(data, start, stop)
         self.is_text = ascii or is_utf8(data, start, stop)
         self.marks = np.empty(stop - start + SPARE, np.uint64)
-        room = (stop - start) // FEWEST + 1
+        capacity = (stop - start) // FEWEST + 1
         lines = int(ended) + 2
         self.mark = self.found = self.rows = self.nonzeros = 0
         self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
-        self.ids, self.values = np.empty(room, np.uint32), np.empty(room, np.float32)
-        self.gathered = room_for(room)
+        self.ids, self.values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
+        self.buffer = allocate_rows(capacity)
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
-        self.spans = np.empty((room, 5), np.uint64)
-        self.noted = nothing_noted(options.bits) if noted is None else noted
-        self.factors, self.taken = (
-            no_entries(lines, room if options.derived else 0, data),
-            np.zeros(1, np.uint64),
-        )
+        self.spans = np.empty((capacity, 5), np.uint64)
+        self.seen = empty_seen_set(options.bits) if seen is None else seen
+        factors = capacity if options.derived else 0
+        self.factors, self.taken = InputEntries.empty(lines, factors, data), np.zeros(1, np.uint64)
+        self.factor_names = np.empty(factors, np.uint32)
 
 
-class Read(NamedTuple):
-    """What was read of a chunk: a block, and how many lines that took."""
+class PlainBlock(NamedTuple):
+    """A block of plain objects, and the number of their lines."""
 
     block: Block
     lines: int
 
 
 class PlainObjects:
-    """The plain objects of one stream, as the same examples that `reader` makes of them."""
+    """Reads the plain objects of one stream, as the examples that `reader` would make of them."""
 
     def __init__(self, reader: JsonExamples) -> None:
         self.reader = reader
         options = reader.options
-        self._able = (
+        self._supported = (
             options.group is None and options.id is None and options.space.width is None and sys.byteorder == "little"
         )
         self._label = reader.label
         self._keys, self._labels = KeyTable(), KeyTable()
         self._names: dict[str, int] = {}  # of the keys, and their rows
-        self._also: Mapping[str, str] = {}  # columns that were known to hold another kind, too
-        self._fields: list[str] = []  # that others are made of
+        self._other_kinds: Mapping[str, str] = {}  # columns that are known to hold another kind as well
+        self._fields: list[str] = []  # that crosses are made of
         self._values: list[Label | None] = [None]  # of the words that are labels
 
-    def able(self, chunk: Chunk) -> bool:
-        """Whether objects of a chunk can be read now: it is known which member is the label, and all options apply."""
+    def supports(self, chunk: Chunk) -> bool:
+        """Return whether the kernels can read a chunk: the label is known, and they support all options."""
         return (
             chunk.is_text
             and chunk.stop < MOST_BYTES
-            and self._able
+            and self._supported
             and (self.reader.label is not None or self.reader.options.unlabelled)
         )
 
-    def read(self, chunk: Chunk) -> Read:
-        """The objects of a chunk up to one that is not plain, or to its end."""
+    def read(self, chunk: Chunk) -> PlainBlock:
+        """Read the objects of a chunk up to one that is not plain, or to its end."""
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
             self._label, self._keys, self._names, self._fields = reader.label, KeyTable(), {}, []
         self._allow_numbers()
         names = np.zeros(3, np.uint64)
         first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
-        self._keys.forget_all_met()
+        self._keys.forget_all_uses()
         mask = np.uint32((1 << options.bits) - 1)
         settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, options.seed
         while True:
@@ -122,7 +126,7 @@ class PlainObjects:
                 self._keys.arrays,
                 self._labels.arrays,
                 *settings,
-                chunk.noted,
+                chunk.seen,
                 chunk.rows,
                 chunk.nonzeros,
                 chunk.offsets,
@@ -135,7 +139,8 @@ class PlainObjects:
                 names,
                 chunk.factors,
                 chunk.taken,
-                chunk.gathered,
+                chunk.factor_names,
+                chunk.buffer,
             )
             chunk.rows, chunk.nonzeros = int(rows), int(nonzeros)
             chunk.at, chunk.mark, chunk.found = int(at), int(mark), int(found)
@@ -165,30 +170,30 @@ class PlainObjects:
         if options.derived:
             block = block._replace(factors=self._factors(chunk, here, taken))
         reader.sound += block.rows
-        return Read(block, lines)
+        return PlainBlock(block, lines)
 
     def _names_in(self, chunk: Chunk, count: int, size: int) -> Names | None:
-        """The first names noted of a chunk, as many bytes at most: words of its lines, or of the text of the keys."""
+        """Return the names recorded of a chunk, `size` bytes at most: words of its lines, then of the text of keys."""
+        if not count:
+            return None
         spans = chunk.spans[:count]
-        made = spans[:, 0] >= TEXT_OF_KEYS
-        if not made.any():
-            return names_of(chunk.data, spans, size, EQUALS)
-        own = spans[made]
+        in_keys = spans[:, 0] >= TEXT_OF_KEYS
+        if not in_keys.any():
+            return copy_names([NewNames(chunk.data, chunk.data, spans, size)], EQUALS)
+        own = spans[in_keys]
         own[:, :4] -= TEXT_OF_KEYS
-        parts = names_of(self._keys.arrays.text, own, size, EQUALS)
-        return Names.joined([names_of(chunk.data, spans[~made], size, EQUALS), parts])
+        data, text = chunk.data, self._keys.arrays.text
+        return copy_names([NewNames(data, data, spans[~in_keys], size), NewNames(text, text, own, size)], EQUALS)
 
-    def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
-        """The factors of some rows of a chunk, from this one on."""
-        entries, end = chunk.factors, int(chunk.taken[0])
-        parts = [array[start:end] for array in entries[1:-1]]
-        kept = Entries._make([entries.bounds[rows] - start, *parts, entries.text])
-        return Factors(kept, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
+    def _factors(self, chunk: Chunk, rows: slice, start: int) -> InteractionInputs:
+        """Return the factors of some rows of a chunk, which begin at `start`."""
+        entries = chunk.factors.part(rows, start, int(chunk.taken[0]))
+        return InteractionInputs(entries, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
 
     def _add_keys(self, word: bytes, chunk: Chunk) -> bool:
-        """Enter the new keys of the object that a chunk goes on with, all together, for it is begun again.
+        """Add all new keys of the next object of a chunk, which is read again from its beginning.
 
-        Returns whether this one, which is one of them, is known now.
+        Returns whether `word`, one of them, is known now.
         """
         (line,), _ = lines_at(chunk.data, chunk.at, chunk.stop, 1)
         try:
@@ -205,7 +210,7 @@ class PlainObjects:
         if role > json_names.DATES:
             self._names[name] = self._keys.add(word, role)
             return
-        own = own_name(name)
+        own = column_key(name)
         whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
         field = 0
         if matches(name, options.derived.fields):
@@ -215,15 +220,15 @@ class PlainObjects:
         self._names[name] = self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field, pure)
 
     def _allow_numbers(self) -> None:
-        """Read numbers of those categories that are known to have some: of others each is looked at in Python."""
+        """Let the kernels read numbers of categories known to have some; others need Python."""
         kinds = self.reader.kinds
-        if kinds.also is not self._also:
-            self._also = kinds.also
-            for name in self._also.keys() & self._names.keys():
+        if kinds.also is not self._other_kinds:
+            self._other_kinds = kinds.also
+            for name in self._other_kinds.keys() & self._names.keys():
                 self._keys.arrays.table[self._names[name], PURE] = kinds.may_lack_numbers(name)
 
     def _add_parts(self, word: bytes) -> bool:
-        """Enter the calendar parts of a key that has dates; returns whether those are read here."""
+        """Add the calendar parts of a key that has dates; return whether the kernels can read them."""
         name, options = word.decode(), self.reader.options
         fields = [f"{name}.{part}" for part in PARTS]
         if len(self._keys) + len(PARTS) >= json_names.MOST or len(name) + LONGEST_PART > options.limits.word:
@@ -240,22 +245,22 @@ class PlainObjects:
         if name == self._label:
             return json_names.LABEL
         if self._label is None and find_label(options, [name], self.reader.name) is not None:
-            return json_names.ODD
+            return json_names.FALLBACK
         if name == options.weight:
             return json_names.WEIGHT
         if not name or len(name) > options.limits.word:
-            return json_names.ODD
+            return json_names.FALLBACK
         if options.keep and not matches(name, options.keep):
             return json_names.IGNORED
         try:
-            own_name(name)
+            column_key(name)
         except ValueError:
-            return json_names.ODD
+            return json_names.FALLBACK
         kind = known.get(name) or options.kind_of(name)
-        return ROLES.get(kind, json_names.ODD)
+        return ROLES.get(kind, json_names.FALLBACK)
 
     def _add_label(self, word: bytes) -> bool:
-        """Enter a word that is a label; returns whether there is room for it."""
+        """Add a word that is a label; return whether the table has room for it."""
         if len(self._labels) >= json_names.MOST - 1:
             return False
         text, options = word.decode(), self.reader.options
@@ -264,11 +269,11 @@ class PlainObjects:
         if sound and options.label_positive is not None:
             value = as_sign(value, options.label_positive)
         self._values.append(value)
-        self._labels.add(word, json_names.PLAIN if sound else json_names.ODD)
+        self._labels.add(word, json_names.PLAIN if sound else json_names.FALLBACK)
         return True
 
     def _encoded(self, targets: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, list[Label] | None]:
-        """Labels as a block has them, of numbers (n,) and of the places of words among those that are labels (n,)."""
+        """Return labels as a block has them, of numbers (n,) and codes (n,) of words that are labels, 0 for none."""
         positive = self.reader.options.label_positive
         if positive is not None:
             number = label_of(positive)
@@ -288,13 +293,13 @@ class PlainObjects:
         return encode_labels(values, len(values))
 
     def _space(self, words: bool) -> FeatureSpace:
-        """What the features since it was last asked are known by."""
-        reader, met = self.reader, self._keys.met()
-        numbers = met[met[:, NAMED] == 0, ID]
-        named = words or bool(met[:, NAMED].any())
+        """Return the feature space of the objects read since the last reset."""
+        reader, used = self.reader, self._keys.used()
+        numbers = used[used[:, NAMED] == 0, ID]
+        named = words or bool(used[:, NAMED].any())
         space = FeatureSpace(
             named=named,
-            loose=True,
+            open_vocabulary=True,
             indicator=reader.options.indicator,
             kinds=dict(reader.kinds.known),
             also=reader.kinds.also,
@@ -303,42 +308,41 @@ class PlainObjects:
 
 
 Skipped = Callable[[int], None]
-Made = TypeVar("Made")
-Make = Callable[[dict[str, Any], str], Made]
-MOST_AT_ONCE = 4096  # lines that are read one by one before plain ones are looked for again
+Item = TypeVar("Item")
+Convert = Callable[[dict[str, Any], str], Item]
 
 
-def json_rows(
+def parse_objects(
     source: Source,
     options: Options,
     skipped: Skipped,
-    make: Make[Made],
-) -> Iterator[list[Made]]:
-    """What `make` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
+    convert: Convert[Item],
+) -> Iterator[list[Item]]:
+    """Yield, by chunks, what `convert` returns for each object and its place (`file:line`); blank lines do not count.
 
-    A line that is not an object, or of which `make` raises UnexpectedError, is left out if the options
-    say so; else DataError follows what was made before it.
+    A line that is not an object, or for which `convert` raises UnexpectedError, is skipped if the options say so; else
+    DataError follows the items before it.
     """
     lines = 0
     for data, start, stop in chunks_of(source, options.limits):
         text = bytes(data[start:stop]).split(b"\n")
-        made, problem = _made(text, f"{source.name}:", lines, options, skipped, make)
-        yield made
+        items, problem = _parse_lines(text, f"{source.name}:", lines, options, skipped, convert)
+        yield items
         if problem is not None:
             raise problem.error(source.name, lines)
         lines += len(text) - 1
 
 
-def _made(
-    text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, make: Make[Made]
-) -> tuple[list[Made], Problem | None]:
-    """What is made of lines, `before` which there were some, up to a bad one."""
-    made: list[Made] = []
+def _parse_lines(
+    text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, convert: Convert[Item]
+) -> tuple[list[Item], Problem | None]:
+    """Convert lines, behind `before` others, up to a bad one; return the items and the problem."""
+    items: list[Item] = []
     for number, line in enumerate(text):
         if not line.strip():
             continue
         try:
-            made.append(make(object_of(line), f"{name}{before + number + 1}"))
+            items.append(convert(object_of(line), f"{name}{before + number + 1}"))
         except DataError:
             raise
         except (ValueError, RecursionError) as error:
@@ -347,32 +351,32 @@ def _made(
                 continue
             said = unexpected(error, options.limits)
             more = options.limits.longer(error.limit) if isinstance(error, LongWordError) else None
-            return made, Problem(number, said.column or 1, said.found, said.expected, more)
-    return made, None
+            return items, Problem(number, said.column or 1, said.found, said.expected, more)
+    return items, None
 
 
 def read_json_lines(
-    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, telling: Telling | None = None
+    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, emitter: NameEmitter | None = None
 ) -> Iterator[Block]:
-    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
-    lines = JsonLines(options, skipped, kinds, source.name, telling)
+    """Yield the blocks of a file of JSON objects; `kinds` decides what its members hold."""
+    lines = JsonLines(options, skipped, kinds, source.name, emitter)
     for number, chunk in enumerate(chunks_of(source, options.limits)):
         if not number:
-            lines.look(lines_at(*chunk, options.sample)[0], source.name)
+            lines.infer(lines_at(*chunk, options.sample)[0], source.name)
         yield from lines.blocks(*chunk)
 
 
 class JsonLines:
-    """The lines of one stream of JSON objects, read chunk by chunk.
+    """Reads the lines of one stream of JSON objects, chunk by chunk.
 
-    Plain objects are read where they lie, others one by one, and more at once where there are many of them.
+    Kernels read plain objects; Python reads the others, more at once where there are many of them.
     """
 
     def __init__(
-        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, telling: Telling | None = None
+        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, emitter: NameEmitter | None = None
     ) -> None:
         self.options = options
-        self._telling = telling or Telling(options.bits)
+        self._emitter = emitter or NameEmitter(options.bits)
         self.skipped = skipped
         self.examples = JsonExamples(options, kinds, name)
         self._plain = PlainObjects(self.examples)
@@ -380,28 +384,30 @@ class JsonLines:
 
     @property
     def read(self) -> int:
-        """Objects read so far, those left out with them."""
+        """Return the number of objects read so far, skipped ones counted."""
         return self.examples.sound + self.examples.bad
 
-    def look(self, lines: list[bytes], where: str | None = None) -> None:
-        """Decide by the first lines what their members hold; those of a file, `where`, what is known of them."""
-        self.examples.look(_sound_objects(lines), where)
+    def infer(self, lines: list[bytes], where: str | None = None) -> None:
+        """Infer what members hold from the first lines; those of the file `where` must fit what is known."""
+        self.examples.infer(_sound_objects(lines), where)
 
     def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
-        """Blocks of whole lines of text, `data[start:stop]` (uint8)."""
+        """Yield the blocks of whole lines of text, `data[start:stop]` (uint8)."""
         name, options = self.examples.name, self.options
         parts = []
         at_once, problem = 1, None
-        chunk = Chunk(data, start, stop, options, self._telling.begin())
+        chunk = Chunk(data, start, stop, options, self._emitter.begin())
         while chunk.at < chunk.stop and problem is None:
-            if self._plain.able(chunk):
+            if self._plain.supports(chunk):
                 read = self._plain.read(chunk)
                 parts.append(read.block)
                 self._lines += read.lines
                 at_once = min(MOST_AT_ONCE, 2 * at_once) if read.lines < 4 * at_once else max(1, at_once // 2)
-            most = at_once if self._plain.able(chunk) else MOST_AT_ONCE
+            most = at_once if self._plain.supports(chunk) else MOST_AT_ONCE
             text, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, most)
-            examples, problem = _made(text, f"{name}:", self._lines, options, self._leave_out, self.examples.example)
+            examples, problem = _parse_lines(
+                text, f"{name}:", self._lines, options, self._leave_out, self.examples.example
+            )
             parts += self.examples.blocks(examples)
             if problem is None:
                 self._lines += len(text)
@@ -419,9 +425,9 @@ class JsonLines:
 def json_batches(
     source: Source, options: Options, skipped: Skipped, needed: Sequence[str]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches of a file of JSON objects, all cells as text, with the columns seen so far and those needed."""
+    """Yield record batches of a file of JSON objects, all cells text, with the columns seen so far and `needed`."""
     columns = dict.fromkeys(needed)
-    for rows in json_rows(source, options, skipped, lambda row, _: flattened(row)):
+    for rows in parse_objects(source, options, skipped, lambda row, _: flattened(row)):
         columns |= dict.fromkeys(name for row in rows for name in row)
         texts = {name: [_text(row.get(name)) for row in rows] for name in columns}
         if rows:
@@ -430,7 +436,7 @@ def json_batches(
 
 
 def _sound_objects(lines: list[bytes]) -> list[dict[str, Any]]:
-    """The objects among the lines; what is wrong with others is said when it is their turn."""
+    """Return the objects among the lines; what is wrong with others is said when they are read."""
     found = []
     for line in lines:
         with suppress(ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""Names of some rows of a JSON file: gathered as they are met, `key=word`, then hashed together.
+"""The keys of JSON objects in one stream, and the names `key=word` of features, put where they lie to be hashed.
 
-What one name needs lies in a lane of a block of LANES, a line of the block for each part of it: so sixteen names are
-hashed with every step, and a name is put where one address says.
+A key has a row in a table: its text, its role, the id of its number, the hash of `key=`, and the key that followed it.
+Names wait in the lanes of the row buffer; lines of its blocks say where each name lies.
 """
 
 from __future__ import annotations
@@ -14,57 +14,60 @@ from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.dates import PARTS, WORDS
-from ouzel.streams.kernels.batch_hash import (
-    FIFTEEN,
-    FIVE_BITS,
-    FOUR_BITS,
-    TOGETHER,
-    TWO_WORDS,
-    hash_of,
-    sixteen_bytes,
-)
-from ouzel.streams.kernels.seen_set import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb, absorb_bytes, first_met, note
+from ouzel.streams.kernels.batch_hash import EIGHT, LANES, ONE, THREE, ZERO, hash_update_bytes, lane_of, put_name
+from ouzel.streams.kernels.new_names import record_name
+from ouzel.streams.kernels.row_buffer import OWN_LINE, PLACES, put_word
+from ouzel.streams.kernels.seen_set import find_new
 
-PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, ODD, PART = (np.uint8(role) for role in range(9))
-"""What a member is: of the kind that its value has, a number, a category, a date; a role of its own, nothing; not read
-here. A PART is no member, but a calendar part of one that has dates."""
+PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, FALLBACK, PART = (np.uint8(role) for role in range(9))
+"""Roles of a member: PLAIN has the kind of its value, FALLBACK leaves its object to Python, and a PART is the calendar
+part of a member with dates."""
 
-MOST = 1 << 16  # keys that are known; objects with others are not read here
-GAP = 8  # bytes behind each key that are nothing
+MOST = 1 << 16  # keys that a table holds; objects with others are left to Python
+GAP = 8  # unused bytes behind each key
 ALL = np.uint64(2**64 - 1)
 
-# The columns of a key's row: what a member needs lies together.
-NEXT = 0  # which key followed
-HEAD, HEAD_BITS = 1, 2  # the first eight bytes of `"key":`, and the bits of those that count
-TAIL = 3  # its last eight bytes, if it has more than that
+# The columns of the table of keys.
+NEXT = 0  # the key that followed it last
+HEAD, HEAD_BITS = 1, 2  # the first eight bytes of `"key":`, and the bits that count
+TAIL = 3  # its last eight bytes, if there are more
 SIZE = 4  # bytes of the key
-LAST = 5  # the last object with it; of key 0 how many there were
-STATE, HELD, BITS = 6, 7, 8  # the hash of `key=`, not finished (see `spans`)
-ROLE, QUICK = 9, 10  # what it is; the same if it can be read quickly, else ODD
-ID, HASH = 11, 12  # of the feature that a number of this member is; the same, not masked
-MET = 13  # the first object since it was last asked of which a number was a feature; 0 if none
-NAMED = 14  # whether that feature has a name, and not a number of its own
-FIELD = 15  # its number among those with a part in crosses, from 1 on; else 0
-START = 16  # where it begins in the text
-JOURNAL = 17  # row j: the j-th key that has MET; row 0: the number of those keys
-PART_ROWS = 18  # the row of the first of its calendar parts; 0 if they have no rows yet
-PURE = 19  # whether it holds categories of which none is known to be a number
+LAST = 5  # the last object with it; in row 0, the number of objects
+STATE, HASH_TAIL, BITS = 6, 7, 8  # the unfinished hash of `key=`, see `batch_hash`
+ROLE, QUICK = 9, 10  # its role; the same, or FALLBACK if `read_repeated` must not read it
+ID, HASH = 11, 12  # the id of its numbers, and their hash before masking
+USED = 13  # the first object since the last reset whose number was a feature; 0 if there is none
+NAMED = 14  # whether that feature has a name, not a number, as its id
+FIELD = 15  # its number, from 1 on, among the fields of crosses; else 0
+START = 16  # its start in the text of keys
+JOURNAL = 17  # row j: the j-th key with USED; row 0: the number of those keys
+PART_ROWS = 18  # the row of its first calendar part; 0 if parts have no rows yet
+PURE = 19  # whether it holds categories, none of them known to be a number
 COLUMNS = 24
-WORD_ROOM = 4  # bytes for each word of a calendar part, all of which the text begins with
+WORD_ROOM = 4  # bytes for each word of a calendar part; the text of keys begins with these words
 PART_WORDS = b"".join(word.encode().ljust(WORD_ROOM, b"\0") for part in PARTS for word in WORDS[part])
+TWO = np.uint64(2)
+
+# The lines of a block of names that say where each name lies.
+MARKS, STARTS, ENDS, WORD_STARTS, WORD_ENDS = (np.uint64((OWN_LINE + k) * LANES) for k in range(5))
+"""MARKS holds the number of the quotation mark before the key, if key and word lie between marks. Else it is NONE or
+IN_KEYS, and the other lines hold where the key (empty for the name of a number) and the word start and end."""
+NONE = np.uint64(2**32 - 1)
+IN_KEYS = np.uint64(2**32 - 2)  # the name lies in the text of keys
+TEXT_OF_KEYS = np.uint64(1 << 32)  # added to the positions of such a name in its span
 
 
 class Keys(NamedTuple):
-    """The keys, from 1 on; 0 stands for the beginning of an object."""
+    """The keys, from row 1 on; row 0 stands for the beginning of an object."""
 
     text: np.ndarray  # (bytes,) uint8
     table: np.ndarray  # (k, COLUMNS) uint64
-    places: np.ndarray  # (2^m,) uint32  keys by their hash; 0 where there is none
+    places: np.ndarray  # (2^m,) uint32  hash table of rows; 0 where there is none
 
 
 @force_inline
 def same_text(keys, key, data, at, size):
-    """Whether `data[at:at + size]` is the text of the key, which has as many bytes; GAP bytes behind must be there."""
+    """Return whether `data[at:at + size]` is the text of a key of that size; GAP bytes behind must be readable."""
     start = keys.table[key, START]
     while size > EIGHT:
         if eight_bytes(keys.text, start) != eight_bytes(data, at):
@@ -78,34 +81,34 @@ def same_text(keys, key, data, at, size):
 
 @force_inline
 def is_key(keys, key, data, at, size):
-    """Whether `data[at:at + size]` is the key; GAP bytes behind it must be there."""
+    """Return whether `data[at:at + size]` is a key; GAP bytes behind it must be readable."""
     return key > ZERO and keys.table[key, SIZE] == size and same_text(keys, key, data, at, size)
 
 
 @force_inline
-def note_met(keys, key, stamp):
-    """Note that a number of the key is a feature of this object, the first since it was last asked."""
+def record_use(keys, key, stamp):
+    """Record that a number of a key is a feature of this object, the first one since the last reset."""
     count = keys.table[0, JOURNAL] + ONE
-    keys.table[key, MET] = stamp
+    keys.table[key, USED] = stamp
     keys.table[count, JOURNAL] = key
     keys.table[0, JOURNAL] = count
 
 
 @kernel
-def forget_met(keys, stamp):
-    """Forget the keys noted from an object on that is not read here after all."""
+def forget_uses(keys, stamp):
+    """Undo `record_use` from an object on, which is left to Python after all."""
     count = keys.table[0, JOURNAL]
-    while count > ZERO and keys.table[keys.table[count, JOURNAL], MET] >= stamp:
-        keys.table[keys.table[count, JOURNAL], MET] = ZERO
+    while count > ZERO and keys.table[keys.table[count, JOURNAL], USED] >= stamp:
+        keys.table[keys.table[count, JOURNAL], USED] = ZERO
         count -= ONE
     keys.table[0, JOURNAL] = count
 
 
 @force_inline
 def find_key(keys, data, at, size):
-    """The key that `data[at:at + size]` is, 0 if it is not known.
+    """Return the row of the key `data[at:at + size]`, 0 if there is none.
 
-    As a call it would count references to all arrays of the keys, which costs more than the search.
+    Inlined: a call would count references to all arrays of the keys, which costs more than the search.
     """
     mask = np.uint64(len(keys.places) - 1)
     place = np.uint64(murmur3_32(data, at, at + size, 0)) & mask
@@ -119,13 +122,13 @@ def find_key(keys, data, at, size):
 
 @kernel
 def _begin(text, seed, begun):
-    word, held, bits = absorb_bytes(np.uint32(seed), ZERO, ZERO, text, 0, len(text))
-    begun[0], begun[1], begun[2] = word, held, bits
+    word, tail, bits = hash_update_bytes(np.uint32(seed), ZERO, ZERO, text, 0, len(text))
+    begun[0], begun[1], begun[2] = word, tail, bits
 
 
 @kernel
 def _place(keys, first, stop):
-    """Enter the keys from `first` to `stop` in the table of places."""
+    """Add the rows from `first` to `stop` to the hash table."""
     mask = np.uint64(len(keys.places) - 1)
     for key in range(np.uint64(first), np.uint64(stop)):
         if keys.table[key, ROLE] == PART:
@@ -138,14 +141,14 @@ def _place(keys, first, stop):
 
 
 class KeyTable:
-    """The keys of a stream, in arrays that double in size where one more does not fit."""
+    """The keys of a stream, in arrays that double in size when they are full."""
 
     def __init__(self) -> None:
         table = np.zeros((16, COLUMNS), np.uint64)
         table[0, HEAD_BITS] = ALL  # no key has eight zeros
         text = np.frombuffer(PART_WORDS.ljust(256, b"\0"), np.uint8).copy()
         self.arrays = Keys(text, table, np.zeros(64, np.uint32))
-        self._count = 1  # rows of the table, that of the beginning of an object among them
+        self._count = 1  # rows of the table, row 0 counted
         self._filled = len(PART_WORDS) + 2 * GAP  # bytes of the text
 
     def __len__(self) -> int:
@@ -162,13 +165,13 @@ class KeyTable:
         field: int = 0,
         pure: bool = False,
     ) -> int:
-        """Enter one more key; returns its row."""
+        """Add a key; return its row."""
         key, start, text = self._count, self._filled, np.frombuffer(name, np.uint8)
         self._count += 1
         self._filled += len(name) + GAP
         self._make_room()
         row, written = self.arrays.table[key], b'"' + name + b'":'
-        row[START], row[SIZE], row[ROLE], row[QUICK] = start, len(name), role, ODD if field else role
+        row[START], row[SIZE], row[ROLE], row[QUICK] = start, len(name), role, FALLBACK if field else role
         row[HEAD], row[HEAD_BITS] = (int.from_bytes(word[:8], "little") for word in (written, b"\xff" * len(written)))
         row[TAIL] = int.from_bytes(written[-8:], "little")
         row[ID], row[HASH], row[NAMED], row[FIELD] = feature, hashed, named, field
@@ -179,12 +182,12 @@ class KeyTable:
         return key
 
     def add_parts(self, key: int, name: bytes, seed: int) -> None:
-        """Give a key, whose name is this, rows for the calendar parts of its dates."""
+        """Add rows for the calendar parts of a key with this name."""
         rows = [self.add(name + b"." + part.encode(), PART, seed=seed) for part in PARTS]
         self.arrays.table[key, PART_ROWS] = rows[0]
 
     def _make_room(self) -> None:
-        """Double the arrays that are too small."""
+        """Double the arrays that are full."""
         text, table, places = self.arrays
         if self._filled > len(text):
             text = np.concatenate([text, np.zeros(max(len(text), self._filled - len(text)), np.uint8)])
@@ -195,125 +198,55 @@ class KeyTable:
             self.arrays = Keys(text, table, np.zeros(2 * len(places), np.uint32))
             _place(self.arrays, 1, self._count - 1)
 
-    def forget_all_met(self) -> None:
-        """Note that no number was a feature since it was last asked."""
+    def forget_all_uses(self) -> None:
+        """Reset: no number of any key is known to be a feature."""
         table = self.arrays.table
-        table[self._met(), MET] = 0
+        table[self._used_rows(), USED] = 0
         table[0, JOURNAL] = 0
 
-    def met(self) -> np.ndarray:
-        """The rows (k, COLUMNS) of keys of which a number was a feature since it was last asked."""
-        return self.arrays.table[self._met()]
+    def used(self) -> np.ndarray:
+        """Return the rows (k, COLUMNS) of keys whose numbers were features since the last reset."""
+        return self.arrays.table[self._used_rows()]
 
-    def _met(self) -> np.ndarray:
+    def _used_rows(self) -> np.ndarray:
         count = int(self.arrays.table[0, JOURNAL])
         return self.arrays.table[1 : count + 1, JOURNAL].astype(np.int64)
 
 
-LANES = TOGETHER
-TWO, EIGHT_BITS = np.uint64(2), np.uint64(8)
-
-# The lines of a block, all uint32.
-STATES = np.uint64(0)  # of hashes that are not finished
-NAME_PARTS = tuple(np.uint64(k * LANES) for k in (1, 2, 3, 4))  # of four bytes that come next
-MANY = np.uint64(5 * LANES)  # how many of those parts are whole, 0 to 3
-SIZES = np.uint64(6 * LANES)  # bytes of the whole name
-PLACES = np.uint64(7 * LANES)  # of the feature in its row
-MARKS = np.uint64(
-    8 * LANES
-)  # the mark before the key, where all between marks is the name; else NONE or IN_KEYS, and then
-STARTS, ENDS = np.uint64(9 * LANES), np.uint64(10 * LANES)  # where the key is, nothing of a number's own name
-WORD_STARTS, WORD_ENDS = np.uint64(11 * LANES), np.uint64(12 * LANES)
-NONE = np.uint64(2**32 - 1)
-IN_KEYS = np.uint64(2**32 - 2)  # the same of a name that stands in the text of the keys
-TEXT_OF_KEYS = np.uint64(1 << 32)  # what is added to the places of its span
-BLOCK = 16 * LANES  # a block takes so many places
+@force_inline
+def put_category(buffer, name, place, keys, key, data, key_size, word, word_end, mark):
+    """Put a feature named `key=word` whose key stands behind a mark, and its word between the next two."""
+    state, tail, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HASH_TAIL], keys.table[key, BITS]
+    size = word_end - word
+    put_word(buffer, place, name, state, tail, bits, data, word, size, key_size + ONE + size)
+    buffer.names.lanes[lane_of(name) + MARKS] = mark
 
 
 @force_inline
-def lane_of(name):
-    """Where the lane of a name begins."""
-    return ((name >> FOUR_BITS) << EIGHT_BITS) | (name & FIFTEEN)
-
-
-@force_inline
-def _put_name(lanes, lane, place, state, held, bits, data, word, word_end, size):
-    """Gather the name of the feature at a place of its row: `size` bytes, of which (state, held, bits) has some.
-
-    The others are `data[word:word_end]`, not nothing. 16 bytes from there must be there, and 8 behind.
-    """
-    rest = word_end - word
-    behind = bits + (rest << THREE)
-    if behind >= TWO_WORDS:
-        state, first, behind = absorb(state, held, bits, data, word, rest)
-        second = ZERO
-    else:
-        first, second = sixteen_bytes(held, bits, data, word, rest)
-    lanes[lane] = state
-    lanes[lane + NAME_PARTS[0]], lanes[lane + NAME_PARTS[1]] = first & LOW, first >> HALF
-    lanes[lane + NAME_PARTS[2]], lanes[lane + NAME_PARTS[3]] = second & LOW, second >> HALF
-    lanes[lane + MANY] = behind >> FIVE_BITS
-    lanes[lane + SIZES] = size
-    lanes[lane + PLACES] = place
-
-
-@force_inline
-def put_word(lanes, name, place, keys, key, data, key_size, word, word_end, mark):
-    """Gather the name `key=word`, its key behind a mark and its word between others."""
-    lane = lane_of(name)
-    state, held, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HELD], keys.table[key, BITS]
-    _put_name(lanes, lane, place, state, held, bits, data, word, word_end, key_size + ONE + word_end - word)
-    lanes[lane + MARKS] = mark
-
-
-@force_inline
-def put_odd_word(lanes, name, place, keys, key, data, start, end, word, word_end, mark):
-    """Gather the name `key=word`, whose key is `data[start:end]`, wherever its word is; `mark` says what `data` is."""
-    put_word(lanes, name, place, keys, key, data, end - start, word, word_end, mark)
-    lane = lane_of(name)
+def put_any_category(buffer, name, place, keys, key, data, start, end, word, word_end, mark):
+    """Put a feature named `key=word` whose key is `data[start:end]`; `mark` says which text that is: NONE, IN_KEYS."""
+    put_category(buffer, name, place, keys, key, data, end - start, word, word_end, mark)
+    lanes, lane = buffer.names.lanes, lane_of(name)
     lanes[lane + STARTS], lanes[lane + ENDS] = start, end
     lanes[lane + WORD_STARTS], lanes[lane + WORD_ENDS] = word, word_end
 
 
 @force_inline
-def put_own_name(lanes, name, place, seed, data, start, end):
-    """Gather the name of a number, `data[start:end]`."""
-    lane = lane_of(name)
-    _put_name(lanes, lane, place, np.uint32(seed), ZERO, ZERO, data, start, end, end - start)
-    lanes[lane + MARKS] = NONE
+def put_own_name(buffer, name, place, seed, data, start, end):
+    """Put the name of a number, `data[start:end]`."""
+    lanes, lane = buffer.names.lanes, lane_of(name)
+    put_name(buffer.names, name, np.uint32(seed), ZERO, ZERO, data, start, end - start, end - start)
+    lanes[lane + PLACES], lanes[lane + MARKS] = place, NONE
     lanes[lane + STARTS], lanes[lane + ENDS] = ZERO, ZERO
     lanes[lane + WORD_STARTS], lanes[lane + WORD_ENDS] = start, end
 
 
 @force_inline
-def hash_names(lanes, count, hashes):
-    """Hash the first `count` names."""
-    for block in range(ZERO, (count + FIFTEEN) >> FOUR_BITS):
-        start, to = block << EIGHT_BITS, block << FOUR_BITS
-        for lane in range(LANES):
-            at = start + np.uint64(lane)
-            first, second = lanes[at + NAME_PARTS[0]], lanes[at + NAME_PARTS[1]]
-            third, fourth = lanes[at + NAME_PARTS[2]], lanes[at + NAME_PARTS[3]]
-            many, size = lanes[at + MANY], lanes[at + SIZES]
-            hashes[to + np.uint64(lane)] = hash_of(lanes[at], first, second, third, fourth, many, size)
-
-
-@force_inline
-def _which_are_new(count, hashes, mask, noted, fresh):
-    """Write to `fresh` which of the first `count` names are new, without a branch for each; return their number."""
-    many = ZERO
-    for name in range(count):
-        fresh[many] = name
-        many += first_met(noted, hashes[name] & mask, ONE)
-    return many
-
-
-@force_inline
-def note_names(gathered, count, mask, noted, marks, spans, names):
-    """Note those of the first `count` names that are new, each as that of its id."""
-    lanes, hashes, fresh = gathered.names, gathered.name_hashes, gathered.fresh
-    for k in range(_which_are_new(count, hashes, mask, noted, fresh)):
-        name = np.uint64(fresh[k])
+def record_new_names(buffer, count, mask, seen, marks, spans, names):
+    """Record those of the first `count` names whose ids are new."""
+    lanes, hashes, new = buffer.names
+    for k in range(find_new(seen, hashes, count, mask, new)):
+        name = np.uint64(new[k])
         lane, identity = lane_of(name), hashes[name] & mask
         mark = np.uint64(lanes[lane + MARKS])
         if mark < IN_KEYS:
@@ -323,4 +256,4 @@ def note_names(gathered, count, mask, noted, marks, spans, names):
             text = TEXT_OF_KEYS if mark == IN_KEYS else ZERO
             key = text + np.uint64(lanes[lane + STARTS]), text + np.uint64(lanes[lane + ENDS])
             word, word_end = text + np.uint64(lanes[lane + WORD_STARTS]), text + np.uint64(lanes[lane + WORD_ENDS])
-        note(spans, names, key, word, word_end, identity)
+        record_name(spans, names, key, word, word_end, identity)

@@ -1,10 +1,10 @@
-"""JSON objects that are written plainly, read where they lie, a line each: no object of Python is made of them.
+"""The fast parser of JSON lines: plain objects are read where they lie, without objects of Python.
 
-Plain are members that are numbers, true, false, null, or words without an escape. Where quotation marks stand is found
-first, for some lines at a time (`json_places`), so a key and a word end where the next mark says, and no member waits
-for the one before it. Members like those of the object before are read by `json_alike`, any other plain one here. At
-anything else the line is left to `json_objects`, from its beginning, so that what it means, and what is said of it, is
-decided in one place.
+Plain members are numbers, true, false, null, dates, and words without an escape. The positions of quotation marks are
+found first, for some lines at a time, so a key or a word ends at the next mark, and no member waits for the member
+before it. `read_repeated` reads members that follow the schema of the object before, `read_objects` all other plain
+ones. Any other line is left to `json_python`, from its beginning: what it means, and what is wrong with it, is decided
+there.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.formats.json_names import (
     CATEGORIES,
     DATES,
+    FALLBACK,
     FIELD,
+    HASH,
     HEAD,
     HEAD_BITS,
     IGNORED,
     LABEL,
     LAST,
-    MET,
     NEXT,
     NONE,
     NUMBERS,
-    ODD,
     PART_ROWS,
     PLAIN,
     PURE,
@@ -35,59 +35,70 @@ from ouzel.streams.formats.json_names import (
     ROLE,
     SIZE,
     TAIL,
+    USED,
     WEIGHT,
     find_key,
-    forget_met,
+    forget_uses,
     is_key,
-    note_names,
-    put_odd_word,
-    put_word,
+    put_any_category,
+    put_category,
+    record_new_names,
     same_text,
 )
 from ouzel.streams.formats.json_rows import (
-    AT_ONCE,
-    ENOUGH,
-    FEATURES,
     LINE,
     LINES,
     MARK,
-    NAMES,
     OBJECT,
     TAKEN,
-    begin_row,
+    begin_object,
     finish_factors,
     finish_rows,
-    put_factor,
-    put_number,
-    put_odd_number,
+    put_any_member,
+    put_member,
 )
 from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts, read_date, read_number
-from ouzel.streams.kernels.delimiters import finding
-from ouzel.streams.kernels.seen_set import trimmed
-from ouzel.streams.missing import LENGTHS, TEXT, marks_no_number, says_nothing
+from ouzel.streams.interaction_inputs import put_entry
+from ouzel.streams.kernels.delimiters import make_scanner, trim_blanks
+from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS_AT_ONCE
+from ouzel.streams.missing import LENGTHS, TEXT, is_na_number_token, is_na_token
 from ouzel.streams.truth_values import is_large_truth
 
-PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay near the processor
-ONE = np.uint64(1)
+PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay in the nearest cache
+PADDING = 96  # bytes that must be readable behind the text
+DONE, FALLBACK_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why `read_objects` returns
+ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
+SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of the longest keys that HEAD alone holds, and HEAD with TAIL
+MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
+TWO_BYTES, LOW = np.uint64(2**16 - 1), np.uint64(2**32 - 1)
+NA_SIZES = np.zeros(256, np.uint64)
+"""By first byte: a bit for each size (modulo 64) of words that are NA tokens or truth values."""
+for _size, _text in zip(LENGTHS, TEXT, strict=True):
+    NA_SIZES[_text[0]] |= np.uint64(1 << int(_size))
+for _word in ("true", "TRUE", "false", "FALSE"):
+    NA_SIZES[ord(_word[0])] |= np.uint64(1 << len(_word))
+NA_SIZES[[32, 34]] = 2**64 - 1  # a leading blank, or an empty word
+TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
+COLON = np.uint64(int.from_bytes(b'":', "little"))
 
 
 @force_inline
-def _is_quote_or_odd(byte):
+def _is_quote_or_control(byte):
     return byte == 34 or byte == 92 or byte < 32
 
 
-find_quotes = finding(__name__, ends_of_strings, _is_quote_or_odd)
+find_quotes = make_scanner(__name__, ends_of_strings, _is_quote_or_control)
 
 
 @force_inline
 def is_blank(byte):
-    """Whether a byte is a blank; line ends are not blanks."""
+    """Return whether a byte is a blank; line ends are not blanks."""
     return byte == 32 or byte == 9 or byte == 13
 
 
 @force_inline
-def behind_blanks(data, at):
-    """The place of the first byte that is not a blank, as there is one: what ends the text, or the line."""
+def skip_blanks(data, at):
+    """Return the position of the first byte that is not a blank; the end of the line or of the text is one."""
     at += np.uint64(data[at] == 32)  # mostly one, or none
     if data[at] <= 32:
         while is_blank(data[at]):
@@ -96,8 +107,8 @@ def behind_blanks(data, at):
 
 
 @force_inline
-def mark_at(marks, mark, at):
-    """The number of the first mark from `at` on, which is not before this one."""
+def first_mark(marks, mark, at):
+    """Return the number of the first mark from `at` on; it is not before `mark`."""
     while marks[mark] < at:
         mark += ONE
     return mark
@@ -105,7 +116,7 @@ def mark_at(marks, mark, at):
 
 @kernel
 def lines_end(data, at, stop):
-    """The place behind the first line that ends PIECE bytes from `at` on, or later; `stop` if none does."""
+    """Return the position behind the first line that ends PIECE bytes or more behind `at`; `stop` if none does."""
     at += PIECE
     while at < stop:
         if data[at] == 10:
@@ -114,42 +125,28 @@ def lines_end(data, at, stop):
     return stop
 
 
-ZERO, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 2, 3, 4, 6, 8, 63))
-SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of a key that HEAD and TAIL hold all of
-MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
-TWO_BYTES = np.uint64(2**16 - 1)
-
-NOTHING = np.zeros(256, np.uint64)
-"""By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing, or be a truth value."""
-for _size, _text in zip(LENGTHS, TEXT, strict=True):
-    NOTHING[_text[0]] |= np.uint64(1 << int(_size))
-for _word in ("true", "TRUE", "false", "FALSE"):
-    NOTHING[ord(_word[0])] |= np.uint64(1 << len(_word))
-NOTHING[[32, 34]] = 2**64 - 1  # a blank before it, or no word at all
-
-
 @force_inline
-def may_say_nothing(data, start, stop):
-    """1 if a word, a quotation mark behind it, may be nothing or a truth value, or has blanks around it; else 0."""
+def may_be_na(data, start, stop):
+    """Return 1 if a word may be an NA token or a truth value, or has blanks around it, else 0; a mark is behind it."""
     size = (stop - start) & SIXTY_THREE
-    return ((NOTHING[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
+    return ((NA_SIZES[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
 
 
 @force_inline
-def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row):
-    """Read members from `data[at]` on, behind `key`, as long as they are what followed in the object before.
+def read_repeated(data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row):
+    """Read members behind `key` from `data[at]` on, as long as they follow the schema of the object before.
 
-    `marks[mark]` is not before the first mark from `at` on. Returns (at, mark, key, count, named, ended): where to go
-    on, and whether that is behind the object.
+    `marks[mark]` is not before the first mark from `at` on. Returns (at, mark, key, count, named, ended): where to
+    continue, and whether the object has ended.
     """
     table = keys.table
-    going_on, ended = True, False
+    goes_on, ended = True, False
     at += np.uint64(data[at] == 32)
-    while going_on:
-        going_on = False
+    while goes_on:
+        goes_on = False
         following = table[key, NEXT]
         size = table[following, SIZE]
-        opened = marks[mark]  # which waits for no member before; it should be `at`
+        opened = marks[mark]  # does not wait for the member before; it should be `at`
         odd = (opened ^ at) | ((eight_bytes(data, opened) ^ table[following, HEAD]) & table[following, HEAD_BITS])
         if odd or table[following, LAST] == stamp:
             break
@@ -164,23 +161,22 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
         if data[value_at] == 34:
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
-            odd = may_say_nothing(data, word, word_end)
+            odd = may_be_na(data, word, word_end)
             is_date = may_be_date(data, word, word_end) if role == PLAIN else np.uint64(role == DATES)
             if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES, DATES):
                 break
-            going_on = tail & TWO_BYTES == MORE
-            if not going_on and tail & TWO_BYTES != LAST_ONE:
+            goes_on = tail & TWO_BYTES == MORE
+            if not goes_on and tail & TWO_BYTES != LAST_ONE:
                 break
             if is_date:
                 seconds, calendar = read_date(data, word, word_end)
-                if calendar == ZERO or table[following, PART_ROWS] == ZERO or table[following, MET] == ZERO:
+                if calendar == ZERO or table[following, PART_ROWS] == ZERO or table[following, USED] == ZERO:
                     break
-                put_number(gathered, count, keys, following, seconds)
+                put_member(buffer, count, keys, following, seconds)
                 count += np.uint64(abs(seconds) > LEAST)
-                count, named = put_parts(gathered, count, named, keys, following, calendar)
+                count, named = put_parts(buffer, count, named, keys, following, calendar)
             else:
-                put_word(gathered.names, named, count, keys, following, data, size, word, word_end, mark)
-                gathered.values[count] = 1.0
+                put_category(buffer, named, count, keys, following, data, size, word, word_end, mark)
                 named += ONE
                 count += ONE
             mark += FOUR
@@ -188,13 +184,13 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
         else:
             value, behind = read_number(data, value_at)
             byte = data[behind]
-            going_on = byte == 44
-            if behind == value_at or not (going_on or byte == 125) or not abs(value) <= LARGEST:
+            goes_on = byte == 44
+            if behind == value_at or not (goes_on or byte == 125) or not abs(value) <= LARGEST:
                 break
             if role <= NUMBERS:
-                if table[following, MET] == ZERO:
+                if table[following, USED] == ZERO:
                     break
-                put_number(gathered, count, keys, following, value)
+                put_member(buffer, count, keys, following, value)
                 count += np.uint64(abs(value) > LEAST)
             elif role == LABEL:
                 targets[row] = value
@@ -204,16 +200,9 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             at = behind + ONE
         key = following
         table[key, LAST] = stamp
-        ended = not going_on
+        ended = not goes_on
         at += np.uint64(data[at] == 32)
     return at, mark, key, count, named, ended
-
-
-ROOM = 96  # bytes behind the text that must be there
-DONE, ODD_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why the walk ended
-LOW = np.uint64(2**32 - 1)
-TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
-COLON = np.uint64(int.from_bytes(b'":', "little"))
 
 
 @kernel
@@ -231,7 +220,7 @@ def read_objects(
     indicator,
     mask,
     seed,
-    noted,
+    seen,
     first_row,
     first_nnz,
     offsets,
@@ -244,40 +233,40 @@ def read_objects(
     names,
     factors,
     taken,
-    gathered,
+    factor_names,
+    buffer,
 ):
-    """Read objects from `data[at:stop]` on, up to a line that is not plain, a new key, new dates or a new label.
+    """Read objects in `data[at:stop]`, up to a line that is not plain, a new key, new dates or a new label.
 
     A newline stands before `stop` or a zero behind it. Marks are known up to `found`; `marks[mark]` is not behind the
     first from `at` on. `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted`
-    says that each object must have a weight. `gathered` has room for the features of all. Those that others are made
-    of go to `factors`, as many as `taken` (1,) says; `names` (3,) are how many are noted in `spans`, their bytes, and
-    how many features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and
-    the key or the label that is new, or
-    the key that has dates for the first time.
+    requires a weight in each object. `buffer` holds the features of all. Inputs of crosses go to `factors`, which has
+    `taken` (1,) of them. `names` (3,) counts the names recorded in `spans`, their bytes, and the features with names.
+    Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to continue, and the span of the new key,
+    the new label, or the key that has dates for the first time.
     """
     row, nnz, lines = np.uint64(first_row), np.uint64(first_nnz), ZERO
     at, mark, found, stop = np.uint64(at), np.uint64(mark), np.uint64(found), np.uint64(stop)
     code = start = end = line = line_mark = stamp = ZERO
-    waiting = count = named = ZERO  # rows that are gathered, their features and names
+    waiting = count = named = ZERO  # rows in the buffer, their features and names
     first_taken = base_taken = taken[0]
     why = DONE
-    rows = gathered.rows
+    rows = buffer.rows
     offsets[row] = nnz
     while True:
-        if why != DONE or at >= stop or at >= found or named >= ENOUGH or waiting == np.uint64(AT_ONCE):
-            kept, nnz = finish_rows(gathered, waiting, count, named, mask, ids, values, offsets, row, nnz)
+        if why != DONE or at >= stop or at >= found or named >= ENOUGH_NAMES or waiting == ROWS_AT_ONCE:
+            kept, nnz = finish_rows(buffer, waiting, count, named, mask, ids, values, offsets, row, nnz)
             row += kept
             if kept < waiting:
-                why, line, line_mark, lines = ODD_LINE, rows[kept, LINE], rows[kept, MARK], rows[kept, LINES]
+                why, line, line_mark, lines = FALLBACK_LINE, rows[kept, LINE], rows[kept, MARK], rows[kept, LINES]
                 stamp, first_taken = rows[kept, OBJECT], rows[kept, TAKEN]
             if why != DONE:
-                forget_met(keys, stamp)
+                forget_uses(keys, stamp)
                 taken[0] = first_taken
             named = rows[kept, NAMES]
             names[2] += named
-            note_names(gathered, named, mask, noted, marks, spans, names)
-            finish_factors(gathered, factors, base_taken, taken[0])
+            record_new_names(buffer, named, mask, seen, marks, spans, names)
+            finish_factors(buffer, factor_names, factors, base_taken, taken[0])
             if why != DONE:
                 return row, nnz, lines, why, line, line_mark, found, start, end
             if at >= stop:
@@ -302,20 +291,20 @@ def read_objects(
         has_weight = not weighted
         stamp = keys.table[0, LAST] + ONE
         keys.table[0, LAST] = stamp
-        begin_row(gathered, waiting, count, named, line, line_mark, lines, first_taken, stamp)
+        begin_object(buffer, waiting, count, named, line, line_mark, lines, first_taken, stamp)
         targets[row_at], codes[row_at], weights[row_at] = np.nan, 0, 1.0
         key = ZERO
-        mark = mark_at(marks, mark, at)
+        mark = first_mark(marks, mark, at)
         sound = data[at] == 123
         at += ONE
         while sound:
-            at, mark, key, count, named, sound = read_alike(
-                data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row_at
+            at, mark, key, count, named, sound = read_repeated(
+                data, at, marks, mark, keys, key, stamp, longest, buffer, count, named, targets, row_at
             )
             if sound:
                 break
-            at = behind_blanks(data, at)
-            mark = mark_at(marks, mark, at)
+            at = skip_blanks(data, at)
+            mark = first_mark(marks, mark, at)
             if data[at] == 125 and key == ZERO:
                 at += ONE
                 sound = True
@@ -335,29 +324,29 @@ def read_objects(
             role = keys.table[key, ROLE]
             at = end + ONE
             if eight_bytes(data, end) & TWO_BYTES != COLON:
-                at = behind_blanks(data, at)
-            if keys.table[key, LAST] == stamp or role == ODD or data[at] != 58:
+                at = skip_blanks(data, at)
+            if keys.table[key, LAST] == stamp or role == FALLBACK or data[at] != 58:
                 break
             keys.table[key, LAST] = stamp
-            at = behind_blanks(data, at + ONE)
+            at = skip_blanks(data, at + ONE)
             byte = data[at]
             value, missing = 0.0, False
             word, word_end, calendar = ZERO, ZERO, ZERO  # of a category, of a date
             if byte == 34:
-                mark = mark_at(marks, mark, at)
+                mark = first_mark(marks, mark, at)
                 word, word_end = at + ONE, marks[mark + ONE]
                 if data[word_end] != 34 or role == WEIGHT:
                     break
                 mark += TWO
                 at = word_end + ONE
                 if role <= DATES:
-                    if may_say_nothing(data, word, word_end):
-                        word, word_end = trimmed(data, word, word_end)
-                        missing = word == word_end or says_nothing(data, word, word_end)
+                    if may_be_na(data, word, word_end):
+                        word, word_end = trim_blanks(data, word, word_end)
+                        missing = word == word_end or is_na_token(data, word, word_end)
                         if is_large_truth(data, word, word_end):
                             break
                     if role == NUMBERS:
-                        missing |= marks_no_number(data, word, word_end)
+                        missing |= is_na_number_token(data, word, word_end)
                         if not missing:
                             break
                     elif not missing and (role == DATES or (role == PLAIN and may_be_date(data, word, word_end))):
@@ -375,7 +364,7 @@ def read_objects(
                         if code == ZERO:
                             why, start, end = NEW_LABEL, word, word_end
                             break
-                    if labels.table[code, ROLE] == ODD:
+                    if labels.table[code, ROLE] == FALLBACK:
                         break
                     codes[row_at] = code
             elif byte == 45 or byte - np.uint8(48) <= 9:
@@ -415,32 +404,32 @@ def read_objects(
                         if word_end - word > longest:
                             break
                         value = 1.0
-                        put_odd_word(gathered.names, named, count, keys, key, data, start, end, word, word_end, NONE)
-                        gathered.values[count] = 1.0
+                        put_any_category(buffer, named, count, keys, key, data, start, end, word, word_end, NONE)
                         named += ONE
                         name = named
                         count += ONE
                     else:
-                        count, named = put_odd_number(
-                            gathered, count, named, keys, key, value, stamp, seed, data, start, end
+                        count, named = put_any_member(
+                            buffer, count, named, keys, key, value, stamp, seed, data, start, end
                         )
-                        count, named = put_parts(gathered, count, named, keys, key, calendar)
+                        count, named = put_parts(buffer, count, named, keys, key, calendar)
                     if keys.table[key, FIELD]:
                         if word_end == ZERO:
                             word, word_end = start, end
-                        gathered.factors[taken[0] - base_taken] = name
-                        put_factor(factors, taken, keys, key, value, word, word_end, word == start)
-            at = behind_blanks(data, at)
+                        factor_names[taken[0] - base_taken] = name
+                        field, hashed = keys.table[key, FIELD] - ONE, keys.table[key, HASH]
+                        put_entry(factors, taken, field, hashed, value, word, word_end, word == start)
+            at = skip_blanks(data, at)
             byte = data[at]
             at += ONE
             sound = byte == 44 or byte == 125
             if byte == 125:
                 break
         if sound:
-            at = behind_blanks(data, at)
+            at = skip_blanks(data, at)
             sound = has_weight and (at == stop or data[at] == 10)
         if not sound:
-            why = max(why, ODD_LINE)
+            why = max(why, FALLBACK_LINE)
             count, named = rows[waiting, FEATURES], rows[waiting, NAMES]
             continue
         factors.bounds[row_at, 0], factors.bounds[row_at, 1] = first_taken, taken[0]

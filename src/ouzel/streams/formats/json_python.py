@@ -1,4 +1,4 @@
-"""JSON objects of one stream as examples, one at a time, and examples as blocks."""
+"""JSON objects as examples by the slow rule, one at a time, and examples as blocks."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ import numpy as np
 
 from ouzel.errors import UnexpectedError
 from ouzel.streams.block import LARGEST, LEAST, Block
-from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries
-from ouzel.streams.feature_space import NUMBER, OTHER, TEXT, own_name
+from ouzel.streams.dictionaries import NUMERIC, Ids, ObjectReader, blocks_of_dictionaries
+from ouzel.streams.feature_space import OTHER, column_key
+from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
 from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
 from ouzel.streams.label_columns import INFINITE, as_sign, find_label, group_id, is_infinite, label_of
 from ouzel.streams.label_values import Label, text_of
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import is_pattern, matches
-from ouzel.streams.provenance import Member, factors_of, members_of
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other_kind, members_in, plain_value
+from ouzel.streams.values import BadValueError, is_of_other_kind, plain_value
+
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is an error unless the other half follows
+EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
 
 def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
-    """A line that holds an object with members as its last ones, which count where a name stands twice.
+    """The line of an object with more members at its end, which replace earlier ones of their names.
 
-    Any other line is returned as it is: what is wrong with it is said by those who read it.
+    Any other line is returned unchanged: the reader reports its errors.
 
     >>> with_members(b'{"x": 1}', {"label": "spam"}), with_members(b"oops", {"label": 1})
     (b'{"x": 1, "label": "spam"}', b'oops')
@@ -43,7 +46,7 @@ def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
 
 
 class LongWordError(UnexpectedError):
-    """A name, a word or a label beyond a limit, that of a word or that of a label."""
+    """A name, a word or a label that passes the limit of a word, or that of a label."""
 
     def __init__(self, word: str | bytes, limit: str, member: str) -> None:
         super().__init__(repr(word), "expected a shorter one", member=member)
@@ -58,13 +61,14 @@ class Example(NamedTuple):
     weight: float
     group: int
     tag: str | None
-    number: int  # of objects before it, bad ones counted
-    members: Sequence[Member] = ()  # of which each feature is made, if others are to be made of them
+    number: int  # its position in the stream, where bad objects count
+    sources: Sequence[SourceField] = ()  # of each feature, if others are derived
     zeros: Mapping[Any, float] = {}  # numbers that are 0 and so no features, by name
 
 
-def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
-    """The example that an object makes, whose label is the member of that name; UnexpectedError of a bad one."""
+def example_of(row: dict[str, Any], label: str | None, reader: MemberReader, number: int) -> Example:
+    """The example of an object, whose label is the member of that name; UnexpectedError if it is none."""
+    options = reader.options
     given = None if label is None else row.pop(label, None)
     if isinstance(given, list):
         raise UnexpectedError(given, "expected a label, a number or a name", member=label)
@@ -89,65 +93,54 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
     if options.id is not None:
         found = row.pop(options.id, None)
         tag = None if found is None else text_of(found)
-    members: list[Member] = []
-    zeros: dict[Any, float] = {}
-    features = _features(row, options, kinds, zeros, members if options.derived else None)
-    return Example(features, target, weight, group, tag, number, members, zeros)
+    sources: list[SourceField] | None = [] if options.derived else None
+    features = reader.read(row, sources)
+    zeros = {name: features.pop(name) for name in [name for name in features if -LEAST <= features[name] <= LEAST]}
+    return Example(features, target, weight, group, tag, number, sources or (), zeros)
 
 
-def _features(
-    row: dict[str, Any],
-    options: Options,
-    kinds: ColumnKinds,
-    zeros: dict[Any, float],
-    members: list[Member] | None,
-) -> dict[Any, float]:
-    """Names and numbers of the features that members are; a number that is 0 is none, and comes to `zeros`.
+class MemberReader(ObjectReader):
+    """Makes features of the members of JSON objects, and checks their names, words and numbers."""
 
-    Where others are made of them, they come to `members`, too.
-    """
-    longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
-    said, plain = options.choosy, kinds.plain
-    features: dict[Any, float] = {}
-    for name, value in row.items():
-        if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
-            if not (value > LEAST or value < -LEAST):
-                zeros[plain[name]] = value
-            elif plain[name] in features:
-                add_to(features, plain[name], value)
-            else:
-                features[plain[name]] = value
-            if members is not None:
-                members += members_of(name, {plain[name]: value})
-            continue
-        _check_length(name, name, longest)
-        if keep and not matches(name, keep):
-            continue
-        kind = known.get(name) or (options.kind_of(name) if said else None)
-        prefix = f"{name}=" if kind == TEXT and kinds.several_texts else ""
+    def __init__(self, options: Options, columns: ColumnKinds) -> None:
+        super().__init__(options, options.space, columns.known)
+        self._by_kind = False  # every name is checked once
+        self._columns, self._numeric = columns, columns.numeric
+
+    def admits(self, name: str, value: Any) -> bool:
+        """Whether a member is read, and not left out; UnexpectedError if its name or its list is refused."""
+        _check_length(name, name, self.options.limits.word)
+        if self.options.keep and not matches(name, self.options.keep):
+            return False
         if isinstance(value, list):
             _check_items(name, value)
-        try:
-            made = features_of(name, value, kind, prefix, indicator, kinds.is_strict(name))
-        except BadValueError as error:
-            raise UnexpectedError(json.dumps(value), error.expected, member=name) from None
-        if kind in OTHER and kind == known.get(name) and is_of_other_kind(plain_value(value), kind):
-            kinds.note_other(name, OTHER[kind])
+        return True
+
+    def checked(self, name: str, value: Any, kind: str | None, made: dict[Any, float]) -> dict[Any, float]:
+        """The features `made` of a member; a number of one that is named by a whole number has that id."""
+        if kind in OTHER and kind == self.kinds.get(name) and is_of_other_kind(plain_value(value), kind):
+            self._columns.note_other(name, OTHER[kind])
         if name in made:
-            made = {own_name(name): made.pop(name), **made}
-            _check_number(name, made[own_name(name)], "")
-            if kind in (None, NUMBER):
-                kinds.take_plain(name)
+            feature = column_key(name)
+            made = {feature: made.pop(name), **made}
+            _check_number(name, made[feature], "")
+            if kind in NUMERIC:
+                self._mark_numeric(name, feature)
         for feature in made:
-            _check_word(name, feature, longest)
-        if members is not None and made:
-            members += members_in(name, value, kind, prefix, made)
-        for feature, number in made.items():
-            if abs(number) <= LEAST:
-                zeros[feature] = number
-            else:
-                add_to(features, feature, number)
-    return features
+            _check_word(name, feature, self.options.limits.word)
+        return made
+
+    def is_strict(self, name: str) -> bool:
+        """Whether the model knows that a member has values of one kind alone."""
+        return self._columns.is_strict(name)
+
+    def has_several_texts(self, row: Mapping[str, Any]) -> bool:
+        """Whether there is more than one column of text in the stream."""
+        return self._columns.several_texts
+
+    def refusal(self, name: str, value: Any, error: BadValueError) -> Exception:
+        """The error of a value that its member cannot have."""
+        return UnexpectedError(json.dumps(value), error.expected, member=name)
 
 
 def _group(row: dict[str, Any], options: Options) -> int:
@@ -163,7 +156,7 @@ def _check_length(name: str, word: object, longest: int) -> None:
 
 
 def _check_word(name: str, feature: Any, longest: int) -> None:
-    """Refuse a feature whose word, behind the name of its member, is too long."""
+    """Refuse a feature whose word, after the name of its member, is too long."""
     if isinstance(feature, str) and len(feature) > longest:
         _check_length(name, feature.removeprefix(f"{name}="), longest)
 
@@ -175,7 +168,7 @@ def _check_number(name: str, number: float, where: str) -> None:
 
 
 def _check_items(name: str, items: list[Any]) -> None:
-    """Refuse a list that holds more than words and numbers."""
+    """Refuse a list of other items than words and numbers."""
     for item in items:
         if isinstance(item, (dict, list)):
             found = f"{json.dumps(item)} in a list"
@@ -184,12 +177,8 @@ def _check_items(name: str, items: list[Any]) -> None:
             _check_number(name, item, " in a list")
 
 
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
-EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
-
-
 def _whole(digits: str) -> int | float:
-    """A whole number, as a float if it has more digits than any id or label."""
+    """Return a whole number, as a float if it has more digits than any id or label."""
     return int(digits) if len(digits) < 40 else float(digits)
 
 
@@ -197,7 +186,7 @@ DECODER = json.JSONDecoder(parse_int=_whole)
 
 
 class JsonExamples:
-    """What the objects of one stream, the source `name`, are as examples: which member is the label is decided once."""
+    """Makes examples of the objects of one stream, the source `name`; the label's member is chosen once."""
 
     def __init__(self, options: Options, kinds: ColumnKinds, name: str) -> None:
         self.options = options
@@ -206,44 +195,45 @@ class JsonExamples:
         self.label: str | None = None
         self.sound = self.bad = 0  # objects so far
         self._ids = Ids(options)
+        self._reader = MemberReader(options, kinds)
 
-    def look(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
-        """Decide by the first objects which member is the label, if that can be told, and what the others hold.
+    def infer(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
+        """Choose the label's member by the first objects, if possible, and infer the kinds of the others.
 
-        Those of a table at the place `where` must hold what is known of them.
+        Members of a table, at the place `where`, must be of their known kinds.
         """
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
         seen = []
         for row in rows:
-            with suppress(ValueError):  # of which more is said when it is the row's turn
+            with suppress(ValueError):  # reported when the row is read
                 seen.append(flattened(row, options.ignore))
         if seen and self.label is None:
             self.label = find_label(options, list(seen[0]), self.name, self.kinds.say_once)
-        self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
+        self.kinds.infer([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
 
     def example(self, row: dict[str, Any], place: str) -> Example:
-        """One object, met at a place (`file:line`), as an example; UnexpectedError if it is not one."""
+        """The example of an object at a place (`file:line`); UnexpectedError if it is none."""
         flat = flattened(row, self.options.ignore)
         if self.label is None:
             self.label = find_label(self.options, list(flat), place, self.kinds.say_once)
-        example = example_of(flat, self.label, self.options, self.kinds, self.sound + self.bad)
+        example = example_of(flat, self.label, self._reader, self.sound + self.bad)
         self.sound += 1
         return example
 
     def blocks(self, examples: Sequence[Example]) -> Iterator[Block]:
-        """Examples as blocks."""
+        """Yield examples as blocks."""
         given = 0
         options = self.options
         rows = [
-            ({**one.features, **_alone(one)} if one.zeros else one.features, one.label, one.weight) for one in examples
+            ({**one.features, **one.zeros} if one.zeros else one.features, one.label, one.weight) for one in examples
         ]
         for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known), also=self.kinds.also))
             here = examples[given : given + block.rows]
             if options.derived:
-                block = block._replace(factors=factors_of([one.members for one in here], options))
+                block = block._replace(factors=inputs_of_rows([one.sources for one in here], options))
             if options.group is not None:
                 block = block._replace(groups=np.array([example.group for example in here], np.int64))
             if options.id is not None:
@@ -252,13 +242,8 @@ class JsonExamples:
             given += block.rows
 
 
-def _alone(example: Example) -> dict[Any, float]:
-    """The zeros of an example whose features have no other value that would add up with them."""
-    return {name: value for name, value in example.zeros.items() if name not in example.features}
-
-
 def object_of(line: bytes) -> dict[str, Any]:
-    """The object that a line is; ValueError or RecursionError if it is not one."""
+    """The object in a line; ValueError or RecursionError if there is none."""
     row = DECODER.decode(line.decode())
     if not isinstance(row, dict):
         raise UnexpectedError(f"a {type(row).__name__}", EXAMPLE)
@@ -268,7 +253,7 @@ def object_of(line: bytes) -> dict[str, Any]:
 
 
 def unexpected(error: Exception, limits: Limits) -> UnexpectedError:
-    """What was found and what was expected, of whatever an object that is not an example raises."""
+    """The error of an object that is no example as an UnexpectedError, whatever was raised."""
     if isinstance(error, json.JSONDecodeError):
         return UnexpectedError(f"no JSON ({error.msg})", EXAMPLE, column=error.colno)
     if isinstance(error, UnicodeDecodeError):
@@ -286,7 +271,7 @@ def unexpected(error: Exception, limits: Limits) -> UnexpectedError:
 
 
 def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "") -> dict[str, Any]:
-    """The members of an object, those of objects inside it as `outer.inner`, but for those to be ignored.
+    """The members of an object without ignored ones, those of objects inside it as `outer.inner`.
 
     UnexpectedError where two of them have one name, as `{"a": {"b": 1}, "a.b": 2}` has.
 

@@ -1,7 +1,8 @@
-"""Dates and times of ISO 8601 in plain JSON: their seconds and calendar parts, as `ouzel.streams.dates` has them.
+"""Numbers, dates and times (ISO 8601) of plain JSON, read where they lie.
 
-A part is the feature `key.part=word`. For each key that has dates the table of keys has a row for every part, the key
-`key.part`, and the words of all parts stand at the beginning of its text.
+A date gives its seconds and its calendar parts, as in `ouzel.streams.dates`. A part is the feature `key.part=word`. For
+each key that has dates, the table of keys has a row for every part, the key `key.part`; the words of all parts stand at
+the beginning of the text of keys.
 """
 
 from __future__ import annotations
@@ -11,18 +12,26 @@ import numpy as np
 from ouzel.kernels.bytes import not_digits, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.dates import PARTS, WORDS
-from ouzel.streams.formats.json_names import IN_KEYS, PART_ROWS, SIZE, START, WORD_ROOM, put_odd_word
+from ouzel.streams.formats.json_names import IN_KEYS, PART_ROWS, SIZE, START, WORD_ROOM, put_any_category
 from ouzel.streams.kernels.numbers import digits_at, parse_number, plain_decimal
 
-MOST_DIGITS = np.uint64(17)  # of a whole number
-ZERO, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+MOST_DIGITS = np.uint64(17)  # of a whole number; one of more is left to Python
+ZERO, ONE, TWO, FOUR, FIVE, SEVEN, EIGHT, TEN = (np.uint64(number) for number in (0, 1, 2, 4, 5, 7, 8, 10))
+LOW_BYTE = np.uint64(255)
+FIRST, STOP = np.uint64(24), np.uint64(32)  # bits of a calendar: its first part, and the part behind its last
+WORD_SIZES = np.array([len(word) for part in PARTS for word in WORDS[part]], np.uint64)
+WORD_STEP = np.uint64(WORD_ROOM)
+WEEKDAY, HOUR = len(WORDS["month"]), len(WORDS["month"]) + len(WORDS["weekday"])  # the first word of each part
+MONTH_DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+MILLION = 10**6
+EXACT = 1700, 2250  # between these years a float holds microseconds exactly
 
 
 @force_inline
 def _number_end(data, at):
-    """Where a number of JSON ends, `at` if it is not one, or is whole and of very many digits.
+    """Return the end of a JSON number; `at` if there is none, or a whole number of more than MOST_DIGITS digits.
 
-    Something that is not part of a number must stand behind it.
+    A byte that cannot be part of a number must follow.
     """
     start = at
     at += np.uint64(data[at] == 45)
@@ -55,7 +64,7 @@ def _number_end(data, at):
 
 @kernel
 def _read_slowly(data, at):
-    """The number of JSON at `data[at]`, digit by digit, and its end."""
+    """Return the JSON number at `data[at]`, read digit by digit, and its end."""
     stop = _number_end(data, at)
     value = 0.0
     if stop > at:
@@ -65,7 +74,7 @@ def _read_slowly(data, at):
 
 @force_inline
 def read_plainly(data, at):
-    """The number of JSON at `data[at]` and its end if it is written plainly, as most are; else the end is `at`."""
+    """Return the JSON number at `data[at]` and its end if it has few digits and no exponent; else the end is `at`."""
     sign = np.uint64(data[at] == 45)
     first = at + sign
     odd = not_digits(data, first)
@@ -84,7 +93,7 @@ def read_plainly(data, at):
 
 @force_inline
 def read_number(data, at):
-    """The number of JSON at `data[at]` and its end, which is `at` if there is none to be read here."""
+    """Return the JSON number at `data[at]` and its end; `at` if there is none, or one that is left to Python."""
     value, stop = read_plainly(data, at)
     if stop == at:
         value, stop = _read_slowly(data, at)
@@ -93,7 +102,7 @@ def read_number(data, at):
 
 @force_inline
 def is_whole(data, start, stop):
-    """Whether a number is written as whole numbers are: digits, perhaps a minus, which 0 has not."""
+    """Return whether a number is written as a whole number: digits, and perhaps a minus unless it is 0."""
     first = start + np.uint64(data[start] == 45)
     for k in range(first, stop):
         if data[k] - np.uint8(48) > 9:
@@ -101,20 +110,9 @@ def is_whole(data, start, stop):
     return first == start or data[first] != 48
 
 
-TWO, FOUR, FIVE, SEVEN, TEN = (np.uint64(number) for number in (2, 4, 5, 7, 10))
-LOW_BYTE = np.uint64(255)
-FIRST, STOP = np.uint64(24), np.uint64(32)  # bits of a calendar where its first part stands, and the end of its parts
-WORD_SIZES = np.array([len(word) for part in PARTS for word in WORDS[part]], np.uint64)
-WORD_STEP = np.uint64(WORD_ROOM)
-WEEKDAY, HOUR = len(WORDS["month"]), len(WORDS["month"]) + len(WORDS["weekday"])  # the first word of each part
-MONTH_DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
-MILLION = 10**6
-EXACT = 1700, 2250  # between these years a float holds microseconds exactly
-
-
 @force_inline
 def may_be_date(data, start, stop):
-    """Whether a word may be a date or a time of ISO 8601; 1 if so, else 0."""
+    """Return 1 if a word may be a date or a time of ISO 8601, else 0."""
     size = stop - start
     day = (data[start + FOUR] == 45) & (data[start + SEVEN] == 45) & (size >= TEN)
     return np.uint64(day | ((data[start + TWO] == 58) & (data[start + FIVE] == 58) & (size >= EIGHT)))
@@ -122,14 +120,14 @@ def may_be_date(data, start, stop):
 
 @force_inline
 def _two_digits(data, at):
-    """The number that two digits make; a MILLION if they are not digits."""
+    """Return the number that two digits make; a MILLION if they are not digits."""
     high, low = np.int64(data[at]) - 48, np.int64(data[at + ONE]) - 48
     return 10 * high + low if 0 <= high <= 9 and 0 <= low <= 9 else MILLION
 
 
 @force_inline
 def _days(year, month, day):
-    """Days since 1970 of a date."""
+    """Return the days from 1970 to a date."""
     years = year - np.int64(month <= 2)  # they begin in March
     months = month + 9 if month <= 2 else month - 3
     return 365 * years + years // 4 - years // 100 + years // 400 + (153 * months + 2) // 5 + day - 719469
@@ -137,10 +135,10 @@ def _days(year, month, day):
 
 @kernel
 def read_date(data, start, stop):
-    """The seconds of the date or time `data[start:stop]`, and its calendar, 0 if it is none or is written differently.
+    """Return the seconds of the date or time `data[start:stop]`, and its calendar; 0 if it is not ISO 8601.
 
-    Neither a digit nor a sign of dates stands at `data[stop]`. A calendar has a byte for each part, the place of its
-    word among all words, and behind those which part is the first, and where the parts end.
+    Neither a digit nor a sign of dates stands at `data[stop]`. A calendar has a byte for each part (the number of its
+    word among all words), then the number of its first part, and that of the part behind its last.
     """
     nothing = 0.0, ZERO
     at, date = start, data[start + TWO] != 58
@@ -207,15 +205,14 @@ def read_date(data, start, stop):
 
 
 @force_inline
-def put_parts(gathered, count, named, keys, key, calendar):
-    """Gather the parts of a calendar, if it has any, as features of the key; return how many features and names are."""
+def put_parts(buffer, count, named, keys, key, calendar):
+    """Put the parts of a calendar as features of a key; return how many features and names there are."""
     part, end = (calendar >> FIRST) & LOW_BYTE, calendar >> STOP
     while part < end:
         row, word = keys.table[key, PART_ROWS] + part, (calendar >> (EIGHT * part)) & LOW_BYTE
         start, word_at = keys.table[row, START], WORD_STEP * word
         word_end, key_end = word_at + WORD_SIZES[word], start + keys.table[row, SIZE]
-        put_odd_word(gathered.names, named, count, keys, row, keys.text, start, key_end, word_at, word_end, IN_KEYS)
-        gathered.values[count] = 1.0
+        put_any_category(buffer, named, count, keys, row, keys.text, start, key_end, word_at, word_end, IN_KEYS)
         count += ONE
         named += ONE
         part += ONE

@@ -14,14 +14,16 @@ from ouzel.streams.block import Block
 from ouzel.streams.formats import svmlight
 from ouzel.streams.formats.protocol import LineParser
 from ouzel.streams.kernels.lines import Parsed
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE
-from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.options import Options
+
+ADVICE = {**svmlight.ADVICE, 1: "expected a feature field:id:value (or is this another format?)"}
 
 
 @force_inline
 def _behind_field(data, at, stop):
-    """The position behind `field:`; `at` itself if there is no such thing."""
+    """Return the position behind `field:`; `at` itself if there is none."""
     end = at
     while end < stop and np.uint8(data[end] - np.uint8(48)) <= 9:
         end += ONE
@@ -30,19 +32,18 @@ def _behind_field(data, at, stop):
 
 @force_inline
 def _one_by_one(data, at, stop, ids, values, nonzeros, ordered, previous):
-    """Read no features at once."""
+    """Read no features here: the caller reads them one by one."""
     return at, nonzeros, ordered, previous
 
 
 _parse = svmlight.make_parse(__name__, _behind_field, _one_by_one)
-ADVICE = {**svmlight.ADVICE, 1: "expected a feature field:id:value (or is this another format?)"}
 
 
-def parser(options: Options, telling: Telling) -> LineParser:
-    """What parses the lines of a stream.
+def parser(options: Options, emitter: NameEmitter) -> LineParser:
+    """Return the parser of the lines of a stream.
 
     >>> text = np.frombuffer(bytearray(b"1 0:3:1 7:1203:0.5"), np.uint8)
-    >>> block = parser(Options(), Telling(18)).parse(text, 0, len(text), Options()).block
+    >>> block = parser(Options(), NameEmitter(18)).parse(text, 0, len(text), Options()).block
     >>> block.indices.tolist(), block.values.tolist()
     ([3, 1203], [1.0, 0.5])
     """
@@ -54,5 +55,5 @@ def _lines(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
 
 
 def lines_of(block: Block) -> Iterator[str]:
-    """The examples of a block as lines, every feature of the field 0; DataError if they have importance weights."""
+    """Yield the examples of a block as lines, all features of the field 0; DataError if they have weights."""
     return svmlight.lines_of(block, "0:", "libffm")

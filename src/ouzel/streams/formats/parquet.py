@@ -1,4 +1,4 @@
-"""Parquet files as tables of as many rows as fit, whatever a page or a dictionary of words unpacks to."""
+"""Parquet files as tables of bounded size, whatever their pages and dictionaries unpack to."""
 
 from __future__ import annotations
 
@@ -14,30 +14,39 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import as_text, is_coded
+from ouzel.streams.tables.arrow_types import as_text, is_dictionary
 
-KEPT = 1 << 27  # bytes that all positions in dictionaries may take that are kept of a row group
+POSITION_BYTES = 1 << 27  # bytes of all positions in dictionaries that are kept of a row group
 DECODING = 8  # bytes of a cell of the column that is being decoded
+WORD_BYTES = 1 << 26  # bytes that the words of one column may take in one table
+BUFFER = 1 << 20  # bytes of a column that are read at a time
+FEW = 64  # rows at a time where little is known of their size
+PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
+AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
+MUCH = 2  # times the bytes that a column takes of the row group before
+TOGETHER = 4  # times the rows of other tables, where there are dictionaries, which PyArrow copies for each table
+MANY = 1 << 12  # cells of a dictionary of which there should be one copy
+POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
 def position_of(cells: int) -> pyarrow.DataType:
-    """The smallest Arrow type of positions among so many cells."""
+    """Return the smallest Arrow type of positions among `cells` cells."""
     return pyarrow.uint8() if cells <= 1 << 8 else pyarrow.uint16() if cells <= 1 << 16 else pyarrow.int32()
 
 
 def can_be_kept(rows: int, cells: Sequence[int]) -> bool:
-    """Whether the positions of so many rows in dictionaries of so many cells take little."""
-    return rows * (DECODING + sum(position_of(count).bit_width // 8 for count in cells)) <= KEPT
+    """Return whether the positions of `rows` rows in dictionaries of these sizes take little memory."""
+    return rows * (DECODING + sum(position_of(count).bit_width // 8 for count in cells)) <= POSITION_BYTES
 
 
 class _GroupWords(NamedTuple):
-    """A column of a row group."""
+    """A column of words in a row group: a dictionary, and positions in it."""
 
     dictionary: pyarrow.Array
     positions: pyarrow.Array
 
     def some(self, start: int, rows: int) -> pyarrow.Array:
-        """Some of its rows; nothing in them holds what is kept of the others."""
+        """Return some of its rows, which do not keep the others in memory."""
         positions = self.positions.slice(start, rows).cast(pyarrow.int32())
         return pyarrow.DictionaryArray.from_arrays(positions, self.dictionary, safe=False)
 
@@ -45,9 +54,9 @@ class _GroupWords(NamedTuple):
 def tables_of_group(
     file: ParquetFile, number: int, rows: int, whole: Sequence[str], columns: Sequence[str]
 ) -> Iterator[pyarrow.Table]:
-    """Tables of so many rows of a row group, some of its columns read as a `whole`, others some rows at a time.
+    """Yield tables of `rows` rows of a row group; the columns `whole` are read at once, others some rows at a time.
 
-    Those the file is to read as dictionaries. One that PyArrow gives several for is read as the others are.
+    The file reads columns of `whole` as dictionaries; one with several dictionaries is read like the others.
     """
     words = {name: found for name in whole if (found := _as_one(file, number, name)) is not None}
     rest = [name for name in columns if name not in words]
@@ -61,16 +70,16 @@ def tables_of_group(
 
 
 def _as_one(file: ParquetFile, number: int, name: str) -> _GroupWords | None:
-    """A column of a row group as one dictionary, and positions in it of few bytes."""
+    """Return a column of a row group as one dictionary, and small positions in it; None if it has several."""
     chunks = file.read_row_group(number, columns=[name], use_threads=False).column(0).chunks
-    if len(chunks) != 1 or not is_coded(chunks[0]):
+    if len(chunks) != 1 or not is_dictionary(chunks[0]):
         return None
     dictionary = chunks[0].dictionary
     return _GroupWords(dictionary, chunks[0].indices.cast(position_of(len(dictionary)), safe=False))
 
 
 def _of_nothing(words: Mapping[str, _GroupWords], rows: int) -> Iterator[pyarrow.RecordBatch]:
-    """Batches of so many rows, and no columns."""
+    """Yield batches of up to `rows` rows without columns."""
     left = len(next(iter(words.values())).positions)
     while left > 0:
         some = pyarrow.nulls(min(rows, left))
@@ -78,19 +87,8 @@ def _of_nothing(words: Mapping[str, _GroupWords], rows: int) -> Iterator[pyarrow
         left -= len(some)
 
 
-ROOM = 1 << 26  # bytes that the words of one column may take in one table
-BUFFER = 1 << 20  # bytes of a column that are read at a time
-FEW = 64  # rows at a time where little is known of their size
-PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
-AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
-MUCH = 2  # times the bytes that a column takes of the row group before
-TOGETHER = 4  # times the rows of other tables, where there are dictionaries, which PyArrow copies for each table
-MANY = 1 << 12  # cells of a dictionary of which there should be one copy
-POSITION = 3  # bytes, at most, of a position in a dictionary that is small
-
-
 def tables(source: Source, options: Options) -> Iterator[pyarrow.Table]:
-    """Tables of so many rows, the first of none; the cells of ignored columns are not read, but null.
+    """Yield the tables of a file, first an empty one; the cells of ignored columns are null, and not read.
 
     Columns of few words for many rows are dictionaries.
     """
@@ -126,8 +124,8 @@ def _opened(stored: Any, coded: Sequence[str] = (), metadata: Any = None) -> Par
 
     By itself PyArrow reads ahead, and keeps, all row groups of a call.
     """
-    asked = {"buffer_size": BUFFER, "pre_buffer": _is_afar(stored), "metadata": metadata}
-    return ParquetFile(stored, read_dictionary=list(coded), **asked)
+    arguments = {"buffer_size": BUFFER, "pre_buffer": _is_afar(stored), "metadata": metadata}
+    return ParquetFile(stored, read_dictionary=list(coded), **arguments)
 
 
 def _is_afar(stored: Any) -> bool:
@@ -135,18 +133,18 @@ def _is_afar(stored: Any) -> bool:
 
 
 def rows_stored(source: Source, limits: Limits) -> int:
-    """The number of rows that a Parquet file says it has."""
+    """Return the number of rows that a Parquet file says it has."""
     with source.stored(limits) as stored, ParquetFile(stored) as file:
         return int(file.metadata.num_rows)
 
 
 def writer(file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> ParquetWriter:
-    """What writes record batches or tables of a schema to a file."""
+    """Return a writer of record batches or tables of a schema to a file."""
     return ParquetWriter(file, schema, compression=packed or "snappy")
 
 
 def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
-    """Names and positions of the columns that hold text, those within lists and objects left out."""
+    """Return the names and positions of columns of text, without those within lists and objects."""
     columns = [file.schema.column(k) for k in range(len(file.schema))]
     return {
         column.name: k
@@ -158,16 +156,16 @@ def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
 class _Words(NamedTuple):
     """A column of words in a row group."""
 
-    all: int  # bytes of the column
-    cells: int  # of its dictionary; 0 where PyArrow cannot read it as one
-    size: int  # bytes of those
-    longest: int  # bytes of the longest word that a few bytes of the file may stand for again; 0 where none may
+    size: int  # bytes of the column
+    cells: int  # words of its dictionary; 0 if PyArrow cannot read it as one
+    dictionary_size: int  # bytes of its words
+    longest: int  # bytes of the longest word that a few bytes of the file can repeat; 0 if none can
 
 
 class _Part(NamedTuple):
-    """Row groups that follow one another, how many of their rows are taken at a time, and which words are coded.
+    """Consecutive row groups, how many of their rows are read at a time, and which columns are dictionaries.
 
-    Some of those may be read as a `whole`, for all rows of a row group.
+    Columns of `whole` are read for all rows of a row group at once.
     """
 
     groups: list[int]
@@ -177,11 +175,11 @@ class _Part(NamedTuple):
 
 
 class _Parts:
-    """How a file is read: how many rows at a time, and which words as dictionaries.
+    """Plans how a file is read: how many rows at a time, and which columns of words as dictionaries.
 
-    Of the file `coded`, all columns of `words` are read as dictionaries, which tells how long and how many these are;
-    if they are few in one row group and take about as much of the next, nothing else is known of them there. Row groups
-    that are read `apart` have a part each.
+    The file `coded` reads all columns of `words` as dictionaries, which shows their sizes. If a dictionary is small in
+    one row group, and the column about as large in the next, the next is not looked at. Row groups that are read
+    `apart` have a part each.
     """
 
     def __init__(
@@ -207,7 +205,7 @@ class _Parts:
             raise ValueError(f"a row group says that it has {min(rows)} rows")
 
     def runs(self) -> Iterator[_Part]:
-        """The parts of the file, one after the other."""
+        """Yield the parts of the file, one after the other."""
         run: _Part | None = None
         for number in self.groups:
             part = self._part(number)
@@ -221,15 +219,15 @@ class _Parts:
             yield run
 
     def _part(self, number: int) -> _Part:
-        """A row group, of which as many rows are taken at a time as of other tables, unless they may be long.
+        """Plan one row group: as many rows at a time as of other tables, or fewer if they may be long.
 
         A word may stand in a dictionary once for all its rows, or be packed to next to nothing.
         """
         group = self.file.metadata.row_group(number)
         if not group.num_rows:
             return _Part([number], self.most, [])
-        rows = min(self.most, fitting := max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
-        small = group.total_byte_size * min(group.num_rows, rows) <= ROOM
+        rows = min(self.most, fitting := max(1, WORD_BYTES * group.num_rows // max(1, group.total_byte_size)))
+        small = group.total_byte_size * min(group.num_rows, rows) <= WORD_BYTES
         if not self.words or (small and group.num_rows < PLAIN):
             return _Part([number], rows, [])
         found = {name: self._words(number, name) for name in self.words}
@@ -240,35 +238,35 @@ class _Parts:
             whole = []
         rows = min(TOGETHER * rows, fitting) if self._few and not whole else rows
         if not small:
-            rows = min([rows, *(max(1, ROOM // max(words.longest, 1)) for words in found.values())])
-            rows = min(rows, FEW) if max(words.all for words in found.values()) > self.limits.batch else rows
+            rows = min([rows, *(max(1, WORD_BYTES // max(words.longest, 1)) for words in found.values())])
+            rows = min(rows, FEW) if max(words.size for words in found.values()) > self.limits.batch else rows
         return _Part([number], rows, list(self._few), tuple(whole))
 
     def _are_few(self, words: _Words, rows: int, tables: int) -> bool:
-        """Whether a column is a dictionary of few words for so many tables, and next to nothing but positions in it."""
+        """Return whether a column is a dictionary of few words for `tables` tables of rows, and little else."""
         few = 0 < words.cells <= min(tables * self.most, rows // 2)
-        return few and words.all - words.size <= POSITION * rows + FEW * FEW
+        return few and words.size - words.dictionary_size <= POSITION * rows + FEW * FEW
 
     def _words(self, number: int, name: str) -> _Words:
-        """What is known of the words of a column in a row group by reading one of them, or all where it must be."""
-        asked = {"row_groups": [number], "columns": [name]}
+        """Look at the words of a column in a row group: read one of them, or all where one does not tell."""
+        arguments = {"row_groups": [number], "columns": [name]}
         known = self._few.get(name)
         try:
-            (array,) = next((self.coded if known is None else self.file).iter_batches(1, **asked)).columns
+            (array,) = next((self.coded if known is None else self.file).iter_batches(1, **arguments)).columns
         except OSError:  # PyArrow does not read its encoding as a dictionary, or it is damaged, which is told here
-            (array,) = next(self.file.iter_batches(1, **asked)).columns
+            (array,) = next(self.file.iter_batches(1, **arguments)).columns
         # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
         column = self.file.metadata.row_group(number).column(self.words[name])
         encodings, size = column.encodings, column.total_uncompressed_size
         if known is not None:
-            if AS_DICTIONARIES.issuperset(encodings) and size <= MUCH * known.all:
-                return known._replace(all=min(size, known.all))  # this row group may have fewer rows
+            if AS_DICTIONARIES.issuperset(encodings) and size <= MUCH * known.size:
+                return known._replace(size=min(size, known.size))  # this row group may have fewer rows
             del self._few[name]
             return self._words(number, name)
         if "DELTA_BYTE_ARRAY" in encodings:
-            batches = self.file.iter_batches(FEW, **asked)
+            batches = self.file.iter_batches(FEW, **arguments)
             return _Words(size, 0, 0, max(_longest(as_text(batch.column(0))) for batch in batches))
-        if not is_coded(array):
+        if not is_dictionary(array):
             return _Words(size, 0, 0, 0)
         cells = as_text(array.dictionary)
         return _Words(size, len(cells) if AS_DICTIONARIES.issuperset(encodings) else 0, cells.nbytes, _longest(cells))

@@ -1,4 +1,4 @@
-"""What the module of a format has, by its family, and what its reader is given."""
+"""The protocols that modules of formats follow, one for each family."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ouzel.streams.block import Block
 from ouzel.streams.kernels.lines import Parsed
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
@@ -19,44 +19,44 @@ if TYPE_CHECKING:
 
 
 def no_remarks(source: str) -> list[str]:
-    """No lines for people."""
+    """Return no lines for people."""
     return []
 
 
 class LineParser(NamedTuple):
-    """What reads lines of one stream."""
+    """The parser of the lines of one stream."""
 
     parse: Callable[[np.ndarray, int, int, Options], Parsed]
-    """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+    """Parses whole lines of text, `data[start:stop]` (uint8)."""
     remarks: Callable[[str], list[str]] = no_remarks
-    """Lines for people at the end, on a source of that name."""
+    """Returns lines for people at the end of a source of that name."""
 
 
 class LineFormat(Protocol):
     """Lines of text, each an example, that a kernel parses."""
 
-    def parser(self, options: Options, telling: Telling) -> LineParser:
-        """What parses the lines of a stream that is read with these options."""
+    def parser(self, options: Options, emitter: NameEmitter) -> LineParser:
+        """Return the parser of the lines of a stream that is read with these options."""
 
     def lines_of(self, block: Block) -> Iterator[str]:
-        """The examples of a block as lines; DataError where the format has no place for what they hold."""
+        """Yield the examples of a block as lines; DataError if the format cannot hold them."""
 
 
 class ColumnarFormat(Protocol):
     """Columns of types, as Arrow tables."""
 
     def tables(self, source: Source, options: Options) -> Iterator[pyarrow.Table]:
-        """The tables of a file, the first of which may be empty: it tells the columns. None is validated yet."""
+        """Yield the tables of a file, not validated; the first may be empty, and names the columns."""
 
     def rows_stored(self, source: Source, limits: Limits) -> int:
-        """How many rows a file has; uses the source up."""
+        """Return the number of rows in a file; consumes the source."""
 
     def writer(self, file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> Any:
-        """What writes record batches or tables to a file, `packed` by a codec, or "none"; None: as is usual."""
+        """Return a writer of record batches or tables to a file, `packed` by a codec, "none", or the default (None)."""
 
 
 class ArrayFormat(Protocol):
     """An array, read whole."""
 
     def read_blocks(self, source: Source, options: Options) -> Iterator[Block]:
-        """The examples of a file."""
+        """Yield the blocks of a file."""

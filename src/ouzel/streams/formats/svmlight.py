@@ -21,9 +21,9 @@ from ouzel.streams.feature_space import numbered
 from ouzel.streams.formats.protocol import LineParser
 from ouzel.streams.formats.writing import features_of, word_of
 from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
-from ouzel.streams.kernels.row_order import no_zeros, note_zeros, sort_row
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.row_order import empty_zero_range, record_zeros, sort_row
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.options import Options
 
@@ -62,7 +62,7 @@ def make_parse(home, behind_prefix, plain_features):
         """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
 
         A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
-        Bad lines count in the `numbers` (rows,) of the others. Ids whose value is 0 are noted in `zeros`.
+        Bad lines count in the `numbers` (rows,) of the others. `zeros` records ids whose value is 0.
         """
         at = np.uint64(start)
         stop = np.uint64(stop)
@@ -167,7 +167,7 @@ def make_parse(home, behind_prefix, plain_features):
                     at += ONE
                 continue
             if not ordered:
-                note_zeros(ids, values, row_start, nnz, zeros)
+                record_zeros(ids, values, row_start, nnz, zeros)
                 nnz = sort_row(ids, values, row_start, nnz)
                 for k in range(row_start, nnz):
                     values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
@@ -186,30 +186,30 @@ _parse = make_parse(__name__, _no_prefix, plain_features)
 
 
 def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
-    """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+    """Parse whole lines of text, `data[start:stop]` (uint8)."""
     return parse_with(_parse, ADVICE, data, start, stop, options)
 
 
-def parser(options: Options, telling: Telling) -> LineParser:
-    """What parses the lines of a stream."""
+def parser(options: Options, emitter: NameEmitter) -> LineParser:
+    """Return the parser of the lines of a stream."""
     return LineParser(parse_svmlight)
 
 
 def parse_with(
     kernel: Callable[..., Any], advice: Mapping[int, str], data: np.ndarray, start: int, stop: int, options: Options
 ) -> Parsed:
-    """The examples in whole lines of text, by a kernel of `make_parse`, and what to do about each of its errors."""
+    """Parse whole lines of text by a kernel of `make_parse`; `advice` says what to do about each of its errors."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
-    room = (stop - start) // 3 + 1  # a feature takes three bytes or more; what is not written costs no memory
+    capacity = (stop - start) // 3 + 1  # a feature takes three bytes or more; untouched pages cost no memory
     offsets = np.empty(lines + 2, np.uint64)
-    ids = np.empty(room, np.uint32)
-    values = np.empty(room, np.float32)
+    ids = np.empty(capacity, np.uint32)
+    values = np.empty(capacity, np.float32)
     labels = np.empty(lines + 1)
     groups = np.empty(lines + 1, np.int64)
     spans = np.empty((lines + 1, 2), np.int64)
     numbers = np.empty(lines + 1, np.int64)
     skip = options.on_error == "skip"
-    zeros = no_zeros()
+    zeros = empty_zero_range()
     rows, nonzeros, seen, skipped, error, where = kernel(
         data, start, stop, skip, offsets, ids, values, labels, groups, spans, numbers, zeros
     )
@@ -228,7 +228,7 @@ def parse_with(
 
 
 def lines_of(block: Block, prefix: str = "", format: str = "svmlight") -> Iterator[str]:
-    """The examples of a block as lines of a format, a prefix before each id; DataError if they have weights."""
+    """Yield the examples of a block as lines of a format, a prefix before each id; DataError if they have weights."""
     if (block.weights != 1.0).any():
         raise DataError(
             f"{format} text has no importance weights, and this data has; convert it to vw, parquet or arrow"
@@ -247,7 +247,7 @@ def with_labels(
     advice: Callable[[np.ndarray, np.ndarray], str],
     foreign: Callable[[str], bool] = lambda word: False,
 ) -> Parsed:
-    """What was parsed of the chunk at `start`, its labels named; `advice` is for a bad one, by its text and span.
+    """Name the labels of the chunk at `start`; `advice` returns what to do about a bad one, by its text and span.
 
     Words that are `foreign` are not labels.
     """
@@ -270,7 +270,7 @@ def with_labels(
 def name_labels(
     block: Block, data: np.ndarray, spans: np.ndarray, options: Options, foreign: Callable[[str], bool]
 ) -> tuple[Block, np.ndarray]:
-    """Labels that are not numbers as names, or as members of `label_positive`; and the rows whose label is neither."""
+    """Write labels that are words as names, or as members of `label_positive`; return the rows with bad labels, too."""
     positive = options.label_positive
     named = np.flatnonzero(spans[:, 0] >= 0)
     labels = block.labels.copy()  # it is compared below with what is written here

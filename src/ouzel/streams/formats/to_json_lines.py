@@ -1,4 +1,4 @@
-"""The rows of Arrow record batches as lines of JSON: cells become text a column at a time, and rows in one kernel."""
+"""Arrow record batches as lines of JSON: cells become text column by column, and one kernel writes the rows."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ MOST_WIDTH = 24  # bytes of one
 
 
 def lines_of_batch(batch: pyarrow.RecordBatch, encode: Encode) -> bytes:
-    """Each row of an Arrow record batch as a line of JSON, whose members are the features that a file's columns are.
+    """Return each row of an Arrow record batch as a line of JSON, whose members are its columns, as in a file.
 
-    What is null, or not a number, is left out; an infinite number stays one, which readers refuse. Names, words and
-    lists are JSON as `encode` makes it.
+    Null and NaN are left out; an infinite number stays, for readers to refuse. `encode` writes names, words and lists.
     """
     table = flat(pyarrow.Table.from_batches([batch]))
     if not table.num_rows or not table.num_columns:
@@ -52,7 +51,7 @@ def lines_of_batch(batch: pyarrow.RecordBatch, encode: Encode) -> bytes:
 
 
 def _as_json(column: pyarrow.Array, encode: Encode) -> pyarrow.Array:
-    """The cells of a column as JSON has them, as text that is empty where there is nothing."""
+    """Return the cells of a column as texts of JSON, empty for null."""
     kind = column.type
     if types.is_decimal(kind) or types.is_floating(kind):
         return _numbers(column.cast(pyarrow.float64(), safe=False))
@@ -71,7 +70,7 @@ def _as_json(column: pyarrow.Array, encode: Encode) -> pyarrow.Array:
 
 
 def _numbers(column: pyarrow.Array) -> pyarrow.Array:
-    """Numbers (n,) float64 as JSON: those of few decimals by a kernel, all others by the library."""
+    """Return numbers (n,) float64 as JSON: a kernel writes those of few decimals, PyArrow all others."""
     numbers = filled(column, np.nan)
     starts, text = np.empty(len(numbers) + 1, np.int64), np.empty(MOST_WIDTH * len(numbers), np.uint8)
     if write_decimals(numbers, starts, text):
@@ -83,13 +82,13 @@ def _numbers(column: pyarrow.Array) -> pyarrow.Array:
 
 
 def _encoded(cells: Sequence[Any], encode: Encode) -> pyarrow.Array:
-    """Values as JSON."""
+    """Return values as JSON."""
     texts = [b"" if cell is None else encode(cell) for cell in cells]
     return _array(np.cumsum([0, *map(len, texts)], dtype=np.int64), b"".join(texts))
 
 
 def _array(starts: np.ndarray, text: pyarrow.Buffer) -> pyarrow.Array:
-    """The array of texts that begin at `starts` (n + 1,), of which the last is the end of all."""
+    """Return an array of texts that begin at `starts` (n + 1,); the last is the end of all."""
     return pyarrow.Array.from_buffers(TEXT, len(starts) - 1, [None, pyarrow.py_buffer(starts), pyarrow.py_buffer(text)])
 
 
@@ -97,8 +96,8 @@ def _array(starts: np.ndarray, text: pyarrow.Buffer) -> pyarrow.Array:
 def write_decimals(numbers, starts, text):
     """Write numbers (n,) as decimals, what is not a number as nothing; return whether all have few decimals.
 
-    A whole number divided by a power of ten, both exact, is the nearest number to that decimal: what a reader makes of
-    it. `text` has MOST_WIDTH bytes for each, `starts` (n + 1,).
+    A whole number divided by a power of ten, both exact, is the number nearest to that decimal, which a reader returns.
+    `text` has MOST_WIDTH bytes for each, `starts` (n + 1,).
     """
     at, places = 0, 0
     for i in range(len(numbers)):
@@ -136,7 +135,7 @@ def write_decimals(numbers, starts, text):
 
 @kernel
 def _size(starts, text, ends, keys, rows):
-    """Bytes of the lines that `_write` writes."""
+    """Return the bytes of the lines that `_write` writes."""
     size = 3 * rows
     for j in range(len(ends) - 1):
         key = ends[j + 1] - ends[j]

@@ -23,32 +23,45 @@ from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, numbered
 from ouzel.streams.formats.protocol import LineParser
 from ouzel.streams.formats.svmlight import with_labels
 from ouzel.streams.formats.vw_features import (
-    AT_ONCE,
     MOST_SPACES,
-    begin_line,
-    enter,
-    factors_in,
+    NAMES_AT_ONCE,
+    allocate_crossing,
+    crossing_factors,
+    enter_default_namespace,
+    enter_namespace,
     find_ends,
     named_features,
     put_factor,
-    room_for,
 )
 from ouzel.streams.formats.writing import features_of, word_of
-from ouzel.streams.kernels.batch_hash import room_to_hash
+from ouzel.streams.kernels.batch_hash import SEPARATOR, allocate_names, hash_prefix, hash_update_bytes
 from ouzel.streams.kernels.delimiters import SPARE
 from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
+from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names, record_name
 from ouzel.streams.kernels.numbers import WINDOW, parse_number, plain_features, plain_number
-from ouzel.streams.kernels.row_order import no_zeros, note_zeros, rank_row, ranking_room
-from ouzel.streams.kernels.seen_set import Telling, absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
+from ouzel.streams.kernels.row_order import allocate_ranking, empty_zero_range, rank_row, record_zeros
+from ouzel.streams.kernels.seen_set import empty_seen_set, is_new
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
 
 FOREIGN = re.compile(r"[0-9]+(:[-+.0-9eE]*)+")  # an action or a label with its cost, and its probability
+MOST_KEPT = 1 << 22  # numbers of an array that is kept for the next chunk
+_buffers = threading.local()
+ADVICE = {
+    1: "expected `label [importance] [tag]| features`; there is no | in this line",
+    2: "expected a finite number as the feature's value",
+    3: f"expected a feature id from 0 to {MOST_ID}, or a name that is not a whole number",
+    4: "expected a value that fits 32-bit floating point",
+    5: "expected an importance of 0 or more (labels with costs, `1:0.5 2:1.5 |`, are not read: one label a line)",
+    6: "expected a finite label",
+    7: "expected a finite number as the namespace's scale",
+    10: f"expected at most {MOST_SPACES} namespaces to cross",
+}
 
 
 def is_foreign(word: str) -> bool:
-    """Whether a label is of a line that Vowpal Wabbit reads for another task.
+    """Return whether a label belongs to a line that Vowpal Wabbit reads for another task.
 
     >>> is_foreign("1:2:0.4"), is_foreign("shared"), is_foreign("spam:ham")
     (True, True, False)
@@ -57,7 +70,7 @@ def is_foreign(word: str) -> bool:
 
 
 def label_advice(data: np.ndarray, span: np.ndarray) -> str:
-    """What is expected in the place of the label at a span."""
+    """Return what is expected instead of the bad label at a span."""
     if is_foreign(bytes(data[span[0] : span[1]]).decode()):
         return (
             "expected one label: lines of contextual bandits (action:cost:probability), with costs of labels, or "
@@ -66,28 +79,23 @@ def label_advice(data: np.ndarray, span: np.ndarray) -> str:
     return "expected a finite number or a printable name as label"
 
 
-MOST = 1 << 22  # numbers that are kept; whoever needs more gets it for once
+def scratch(name: str, size: int) -> np.ndarray:
+    """Return an array (size,) uint64, not cleared, that calls of the same name in one thread share.
 
-_kept = threading.local()
-
-
-def working_room(name: str, size: int) -> np.ndarray:
-    """Room (size,) uint64 for one use of this name at a time; what was written there before may be in it.
-
-    >>> working_room("ends", 3).shape
+    >>> scratch("ends", 3).shape
     (3,)
     """
-    room: np.ndarray | None = getattr(_kept, name, None)
-    if room is None or len(room) < size:
-        room = np.empty(size, np.uint64)
-        if size <= MOST:
-            setattr(_kept, name, room)
-    return room[:size]
+    array: np.ndarray | None = getattr(_buffers, name, None)
+    if array is None or len(array) < size:
+        array = np.empty(size, np.uint64)
+        if size <= MOST_KEPT:
+            setattr(_buffers, name, array)
+    return array[:size]
 
 
 @kernel
 def word_end(data, at, stop):
-    """The end of the word at `at`: a blank, a bar or the line's end."""
+    """Return the end of the word at `at`: a blank, a bar or the end of the line."""
     while at < stop and data[at] > 32 and data[at] != 124:
         at += 1
     return at
@@ -95,7 +103,7 @@ def word_end(data, at, stop):
 
 @force_inline
 def plain_header(data, at, stop):
-    """The label of a line that begins `label |`, and where the bar is; that is `at` if it begins otherwise."""
+    """Return the label of a line that begins `label |`, and the position of the bar; `at` if it begins otherwise."""
     start = np.uint64(at)
     if start + WINDOW > np.uint64(len(data)):
         return 0.0, at
@@ -107,7 +115,7 @@ def plain_header(data, at, stop):
 
 @kernel
 def read_header(data, at, stop):
-    """What stands before the first bar: (label, its span if it is not a number, importance, tag's span, error, at)."""
+    """Read up to the first bar: (label, its span if it is not a number, importance, span of the tag, error, at)."""
     label = np.nan
     span_start = span_end = tag_start = tag_end = np.int64(-1)
     importance = 1.0
@@ -143,23 +151,11 @@ def read_header(data, at, stop):
 
 
 def tags_at(data: np.ndarray, spans: np.ndarray) -> np.ndarray | None:
-    """The tags (n,) at some spans (n, 2), None of lines that have none; None if no line has one."""
+    """Return the tags (n,) at spans (n, 2), None for a line without one; None if no line has one."""
     if (spans[:, 0] == spans[:, 1]).all():
         return None
     texts = [bytes(data[start:end]).decode() or None for start, end in spans.tolist()]
     return np.array(texts, object)
-
-
-ADVICE = {
-    1: "expected `label [importance] [tag]| features`; there is no | in this line",
-    2: "expected a finite number as the feature's value",
-    3: f"expected a feature id from 0 to {MOST_ID}, or a name that is not a whole number",
-    4: "expected a value that fits 32-bit floating point",
-    5: "expected an importance of 0 or more (labels with costs, `1:0.5 2:1.5 |`, are not read: one label a line)",
-    6: "expected a finite label",
-    7: "expected a finite number as the namespace's scale",
-    10: f"expected at most {MOST_SPACES} namespaces to cross",
-}
 
 
 @kernel
@@ -173,27 +169,28 @@ def _parse(
     seed,
     mask,
     ends,
-    noted,
-    room,
+    seen,
+    arrays,
     spans,
     crossing,
     crossed,
     zeros,
+    pending,
 ):
-    """Fill the arrays of the `room` from the text; return (rows, nonzeros, names, lines, skipped, error, where).
+    """Parse lines into `arrays`; return (rows, nonzeros, names, lines, skipped, error, where).
 
     `head_spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers`
     (rows,) of the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is
-    not written plainly is read byte by byte. `names` (4,) are how many are noted in `spans`, their bytes, those of the
-    names of the last line, and how many features have names. `zeros` has what rows lose, see `no_zeros`.
+    not plain is read byte by byte. `names` (4,) counts the names recorded in `spans`, their bytes, the bytes of names
+    in the last line, and the features with names. `zeros` records what rows lose, see `empty_zero_range`.
     """
-    offsets, ids, values, labels, weights, head_spans, numbers = room
+    offsets, ids, values, labels, weights, head_spans, numbers = arrays
     at = np.int64(start)
     row = nnz = lines = skipped = 0
     end = np.uint64(0)
     offsets[0] = 0
     names, space = np.zeros(4, np.uint64), np.zeros(2, np.uint64)
-    ranking, unhashed, fields = ranking_room(), room_to_hash(AT_ONCE), np.empty(AT_ONCE, np.uint64)
+    ranking, fields = allocate_ranking(), np.empty(NAMES_AT_ONCE, np.uint64)
     while at < stop:
         byte = data[at]
         if byte == 10:
@@ -218,7 +215,7 @@ def _parse(
         names[2] = 0
         factors = crossing.state[0]
         if crossed:
-            begin_line(crossing, data, at)
+            enter_default_namespace(crossing, data, at)
         space[0] = space[1] = at
         scale = 1.0
         ordered = True
@@ -232,7 +229,7 @@ def _parse(
                     end += np.uint64(1)
                 at, end, nnz, ordered, previous = named_features(
                     data, at, stop, longest, most, seed, mask, ends, end, ids, values, nnz, ordered, previous, space,
-                    names, noted, spans, crossing, crossed, unhashed, fields,
+                    names, seen, spans, crossing, crossed, pending, fields,
                 )  # fmt: skip
                 if at == stop:
                     break
@@ -251,7 +248,7 @@ def _parse(
                 while space_end < at and data[space_end] != 58:
                     space_end += 1
                 space[1] = space_end
-                if crossed and not enter(crossing, data, space[0], space[1]):
+                if crossed and not enter_namespace(crossing, data, space[0], space[1]):
                     error = 10
                     break
                 scale = 1.0
@@ -295,12 +292,12 @@ def _parse(
                 if size > longest + np.uint64(1) or names[2] > most:
                     error = 8 if size > longest + np.uint64(1) else 9
                     break
-                word, held, bits = prefix_of(seed, data, space[0], space[1])
-                word, held, bits = absorb_bytes(word, held, bits, data, at, colon)
-                hashed = np.int64(finish_hash(word, held, size - np.uint64(before == 0)))
+                word, tail, bits = hash_prefix(seed, data, space[0], space[1])
+                word, tail, bits = hash_update_bytes(word, tail, bits, data, at, colon)
+                hashed = np.int64(finish_hash(word, tail, size - np.uint64(before == 0)))
                 identity = hashed & np.int64(mask)
-                if is_new(noted, identity):
-                    note(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
+                if is_new(seen, identity):
+                    record_name(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
             ids[nnz] = identity
             values[nnz] = value
             if crossed and crossing.state[2]:
@@ -319,7 +316,7 @@ def _parse(
                 at += 1
             continue
         if not ordered:
-            note_zeros(ids, values, row_start, nnz, zeros)
+            record_zeros(ids, values, row_start, nnz, zeros)
             zeros[2] += nnz
             nnz = rank_row(ids, values, row_start, nnz, ranking)
             zeros[2] -= nnz
@@ -331,19 +328,19 @@ def _parse(
     return row, nnz, names, lines, skipped, 0, stop
 
 
-def parser(options: Options, telling: Telling) -> LineParser:
-    """What parses the lines of a stream."""
-    from ouzel.streams.formats.vw_features import Namespaces, names_namespaces
+def parser(options: Options, emitter: NameEmitter) -> LineParser:
+    """Return the parser of the lines of a stream."""
+    from ouzel.streams.formats.vw_features import Namespaces, selects_namespaces
 
-    parse = partial(parse_vw, telling=telling)
-    if names_namespaces(options):
+    parse = partial(parse_vw, emitter=emitter)
+    if selects_namespaces(options):
         namespaces = Namespaces(options, parse)
-        return LineParser(namespaces.parse, namespaces.unknown)
+        return LineParser(namespaces.parse, namespaces.remarks)
     return LineParser(parse)
 
 
 def lines_of(block: Block) -> Iterator[str]:
-    """The examples of a block as lines, ids as whole numbers; DataError if they have groups, or weights alone."""
+    """Yield the examples of a block as lines, ids as whole numbers; DataError if they have groups, or weights alone."""
     if block.groups is not None:
         raise DataError("Vowpal Wabbit text has no groups, and this data has; convert it to svmlight, parquet or arrow")
     weights = ["" if weight == 1.0 else f" {weight:.9g}" for weight in block.weights.tolist()]
@@ -353,19 +350,19 @@ def lines_of(block: Block) -> Iterator[str]:
         yield f"{word_of(label)}{weight} |{features}\n"
 
 
-def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling: Telling | None = None) -> Parsed:
-    """The examples in whole lines of text, `data[start:stop]` (uint8), and the names to tell."""
+def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, emitter: NameEmitter | None = None) -> Parsed:
+    """Parse whole lines of text, `data[start:stop]` (uint8); the block emits the names that `emitter` decides."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
-    ends = working_room("ends", stop - start + SPARE)
-    room = int(find_ends(data, start, stop, ends)) + 2
+    ends = scratch("ends", stop - start + SPARE)
+    capacity = int(find_ends(data, start, stop, ends)) + 2
     lines += 1
     offsets = np.empty(lines + 1, np.uint64)
-    ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
+    ids, values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
     labels, weights = np.empty(lines), np.empty(lines, np.float32)
     head_spans, numbers = np.empty((lines, 4), np.int64), np.empty(lines, np.int64)
-    spans = working_room("spans", 5 * room).reshape(room, 5)
+    spans = scratch("spans", 5 * capacity).reshape(capacity, 5)
     limits = options.limits
-    crossing, zeros = room_for(options, data, lines, room), no_zeros()
+    crossing, zeros = allocate_crossing(options, data, lines, capacity), empty_zero_range()
     rows, nonzeros, names, seen, skipped, error, where = _parse(
         data,
         start,
@@ -376,19 +373,21 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
         options.seed,
         np.uint32((1 << options.bits) - 1),
         ends,
-        nothing_noted(options.bits) if telling is None else telling.begin(),
+        empty_seen_set(options.bits) if emitter is None else emitter.begin(),
         (offsets, ids, values, labels, weights, head_spans, numbers),
         spans,
         crossing,
         bool(options.derived),
         zeros,
+        allocate_names(NAMES_AT_ONCE),
     )
-    noted, size = int(names[0]), int(names[1])
+    seen = int(names[0])
+    found = copy_names([NewNames(data, data, spans[:seen], int(names[1]))], SEPARATOR) if seen else None
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
     space = _space_of(ids[:nonzeros], int(names[3]), rows, zeros)
-    block = block._replace(names=names_of(data, spans[:noted], size), space=space, numbers=numbers[:rows])
+    block = block._replace(names=found, space=space, numbers=numbers[:rows])
     if options.derived:
-        block = block._replace(factors=factors_in(crossing, rows))
+        block = block._replace(factors=crossing_factors(crossing, rows))
     if options.unlabelled:
         block = block._replace(tags=tags_at(data, head_spans[:rows, 2:]))
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else not_utf8
@@ -403,13 +402,13 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
 
 
 def _space_of(ids: np.ndarray, names: int, rows: int, zeros: np.ndarray) -> FeatureSpace:
-    """What the features of a chunk are known by; numbers of a single line say nothing, as names may stand in the next.
+    """Return the feature space of a chunk; a single line of numbers says nothing, for the next may have names.
 
-    Where there are fewer names than features, those of `zeros` counted, others are numbers.
+    Where there are fewer names than features, zeros counted, the other features are numbers.
     """
     if names == 0:
-        return numbered(ids, loose=True, zeros=zeros) if rows > 1 else NOTHING_KNOWN
-    space = FeatureSpace(named=True, loose=True)
+        return numbered(ids, open_vocabulary=True, zeros=zeros) if rows > 1 else NOTHING_KNOWN
+    space = FeatureSpace(named=True, open_vocabulary=True)
     if names >= len(ids) + zeros[2]:
         return space
     return space._replace(lowest=0, highest=numbered(ids, zeros=zeros).highest)

@@ -1,7 +1,7 @@
-"""Named features of Vowpal Wabbit text, `|namespace name name:value`, read where they lie.
+"""Named features of Vowpal Wabbit text, `|namespace name name:value`, and its namespaces, for crosses and options.
 
-Where words end, at blanks, bars and colons, is found for a whole chunk first
-(`ouzel.streams.kernels.delimiters`). Names are hashed in place, those of a line together.
+The ends of words (blanks, bars and colons) are found for a whole chunk first. Names are hashed where they lie, those of
+a line together. Options of columns (`ignore`, `categorical`, …) apply to namespaces: the text is rewritten by them.
 """
 
 from __future__ import annotations
@@ -16,32 +16,36 @@ from ouzel.errors import listed
 from ouzel.kernels.bytes import eight_bytes, ends_of_words, not_digits
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.feature_space import CATEGORY, TEXT
-from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
-from ouzel.streams.kernels.batch_hash import hash_names, put_name
-from ouzel.streams.kernels.delimiters import finding
+from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs, put_entry
+from ouzel.streams.kernels.batch_hash import SEPARATOR, hash_names, hash_prefix, hash_update, hash_update_byte, put_name
+from ouzel.streams.kernels.delimiters import make_scanner
 from ouzel.streams.kernels.lines import Parsed, checked_text
+from ouzel.streams.kernels.new_names import record_name
 from ouzel.streams.kernels.numbers import WINDOW, plain_number
-from ouzel.streams.kernels.seen_set import SEPARATOR, absorb, absorb_byte, is_new, keep_note, prefix_of
+from ouzel.streams.kernels.seen_set import find_new
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
 
-MOST_SPACES = 4096  # namespaces of a chunk
-UNNAMED = " "  # what the namespace without a name is called
+MOST_SPACES = 4096  # namespaces in a chunk
+UNNAMED = " "  # the name of the default namespace
 ZERO, ONE, THREE, EIGHT, WORD = (np.uint64(number) for number in (0, 1, 3, 8, 64))
 ALL = np.uint64(2**64 - 1)
+NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
+VALUE = re.compile(rb"(\s[^\s:]+):")
+NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
+NAMES_AT_ONCE = 128  # names that are hashed together
+MOST = np.uint64(NAMES_AT_ONCE)
 
 
 class Crossing(NamedTuple):
-    """Room for the factors of a chunk, and the namespaces that others are made of."""
+    """The inputs of crosses in a chunk, and its namespaces."""
 
-    entries: Entries  # as many as there are features, or none
-    spaces: np.ndarray  # (MOST_SPACES, 4) uint64: where each namespace stands, whether it has a part, eight letters
-    state: (
-        np.ndarray
-    )  # (4,) uint64: factors, namespaces, that of the present feature plus one if it has a part, its place
-    names: np.ndarray  # (bytes,) uint8 of the namespaces that have a part
-    ends: np.ndarray  # (k + 1,) uint64, where each of them ends
-    all: bool  # whether all have
+    entries: InputEntries  # one for each feature, or none
+    spaces: np.ndarray  # (MOST_SPACES, 4) uint64: its span, whether it is crossed, its first eight letters
+    state: np.ndarray  # (4,) uint64: factors, namespaces, the present one plus one if it is crossed (else 0), its place
+    names: np.ndarray  # (bytes,) uint8, the names of crossed namespaces
+    ends: np.ndarray  # (k + 1,) uint64, the ends of those names
+    all: bool  # whether all namespaces are crossed
 
 
 @force_inline
@@ -55,8 +59,8 @@ def _is_same(data, start, stop, text, first, last):
 
 
 @kernel
-def enter(crossing, data, start, stop):
-    """Be in the namespace `data[start:stop]`; false if there are too many."""
+def enter_namespace(crossing, data, start, stop):
+    """Enter the namespace `data[start:stop]`; return false if there are too many."""
     start, stop = np.uint64(start), np.uint64(stop)
     spaces, state = crossing.spaces, crossing.state
     count = state[1]
@@ -83,10 +87,10 @@ def enter(crossing, data, start, stop):
 
 
 @force_inline
-def enter_next(crossing, data, start, size):
-    """`enter`, of a namespace of `size` bytes, quickly where it is one of those that came behind the last one before.
+def enter_next_namespace(crossing, data, start, size):
+    """Enter a namespace of `size` bytes; fast if it is one of those that followed the present one before.
 
-    Eight bytes from its beginning must be there.
+    Eight bytes from its start must be readable.
     """
     spaces, state = crossing.spaces, crossing.state
     if size > ZERO:
@@ -97,38 +101,30 @@ def enter_next(crossing, data, start, size):
                 state[2] = place + ONE if spaces[place, 2] else ZERO
                 state[3] = place
                 return True
-    return enter(crossing, data, start, start + size)
+    return enter_namespace(crossing, data, start, start + size)
 
 
 @force_inline
-def begin_line(crossing, data, at):
-    """Be in the namespace without a name, which is the first of a chunk."""
+def enter_default_namespace(crossing, data, at):
+    """Enter the default namespace, which is the first of a chunk."""
     if crossing.state[1] == ZERO:
-        enter(crossing, data, at, at)
+        enter_namespace(crossing, data, at, at)
     crossing.state[2], crossing.state[3] = crossing.spaces[0, 2], ZERO
 
 
 @force_inline
 def put_factor(crossing, field, hashed, value, start, stop):
-    """Take a feature of a namespace, its place plus one, whose name is the text from `start` to `stop`."""
-    count = crossing.state[0]
-    entries = crossing.entries
-    entries.fields[count] = field - ONE
-    entries.hashes[count] = hashed
-    entries.values[count] = value
-    entries.starts[count] = start
-    entries.ends[count] = stop
-    entries.whole[count] = False
-    crossing.state[0] = count + ONE
+    """Add a feature to the factors; `field` is its namespace plus one, and its name lies from `start` to `stop`."""
+    put_entry(crossing.entries, crossing.state, field - ONE, hashed, value, start, stop, False)
 
 
-def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
-    """Room for the factors of a chunk of so many lines and features; none if nothing is made of them."""
+def allocate_crossing(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
+    """Allocate for the factors of a chunk of `lines` lines and `features` features; none without crosses."""
     wanted = options.derived.fields
     size = features if wanted else 0
     names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
     return Crossing(
-        no_entries(lines, size, data),
+        InputEntries.empty(lines, size, data),
         np.empty((MOST_SPACES, 4), np.uint64),
         np.zeros(4, np.uint64),
         np.frombuffer(b"".join(names) + b" ", np.uint8),
@@ -137,14 +133,13 @@ def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> C
     )
 
 
-def factors_in(crossing: Crossing, rows: int) -> Factors:
-    """What was taken of so many rows."""
-    entries, count = crossing.entries, int(crossing.state[0])
+def crossing_factors(crossing: Crossing, rows: int) -> InteractionInputs:
+    """Return the factors of the first `rows` rows."""
+    entries = crossing.entries.part(slice(rows), 0, int(crossing.state[0]))
     spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
     names = [entries.text[start:stop].tobytes() for start, stop in spans]
-    kept = Entries._make([entries.bounds[:rows], *(array[:count] for array in entries[1:-1]), entries.text])
-    return Factors(
-        kept,
+    return InteractionInputs(
+        entries,
         tuple(name.decode() or UNNAMED for name in names),
         tuple(name and name + b"^" for name in names),
     )
@@ -152,51 +147,47 @@ def factors_in(crossing: Crossing, rows: int) -> Factors:
 
 Parse = Callable[[np.ndarray, int, int, Options], Parsed]
 
-NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
-VALUE = re.compile(rb"(\s[^\s:]+):")
-NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
 
-
-def names_namespaces(options: Options) -> bool:
-    """Whether options speak of namespaces, and no model of a table's columns has decided on them."""
-    return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.closed
+def selects_namespaces(options: Options) -> bool:
+    """Return whether options apply to namespaces, which no model of a table's columns has decided."""
+    return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.fixed_columns
 
 
 class Namespaces:
-    """A parser of Vowpal Wabbit text that goes by the options of columns, which speak of namespaces there.
+    """A parser of Vowpal Wabbit text that applies options of columns to namespaces.
 
-    `parse` reads the text as it was changed.
+    The text is rewritten by the options, then read by `parse`.
 
     >>> from ouzel.streams.formats.vw import parse_vw
-    >>> Namespaces(Options(ignore=("u",), categorical=("i",)), parse_vw).changed(b"1 |u a:1 |i b:2 c |t d:3")
+    >>> Namespaces(Options(ignore=("u",), categorical=("i",)), parse_vw).rewritten(b"1 |u a:1 |i b:2 c |t d:3")
     b'1 |u     |i b=2 c |t d:3'
     """
 
     def __init__(self, options: Options, parse: Parse) -> None:
         self.options = options
         self._parse = parse
-        self.met: set[str] = set()
+        self.found: set[str] = set()
 
     def parse(self, data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
-        """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+        """Parse whole lines of text, `data[start:stop]` (uint8)."""
         data, start, stop, _, not_utf8 = checked_text(data, start, stop, options)
-        text = np.array(bytearray(self.changed(bytes(data[start:stop]))), np.uint8)
+        text = np.array(bytearray(self.rewritten(bytes(data[start:stop]))), np.uint8)
         parsed = self._parse(text, 0, len(text), options)
         return parsed if parsed.problem is not None else parsed._replace(problem=not_utf8)
 
-    def changed(self, text: bytes) -> bytes:
-        """The text as it is to be parsed, of the same length."""
-        return NAMESPACE.sub(self._changed, text)
+    def rewritten(self, text: bytes) -> bytes:
+        """Return the text rewritten by the options, of the same length."""
+        return NAMESPACE.sub(self._rewrite, text)
 
-    def unknown(self, name: str) -> list[str]:
-        """A line for people if an option names a namespace that was not met."""
+    def remarks(self, name: str) -> list[str]:
+        """Return a line for people if an option names a namespace that does not occur."""
         named = [column for option in OF_COLUMNS for column in getattr(self.options, option)]
-        odd = [column for column in dict.fromkeys(named) if not is_pattern(column) and column not in self.met]
-        return [f"{name}: has no namespace {listed(odd)}; it has {listed(sorted(self.met))}"] if odd else []
+        odd = [column for column in dict.fromkeys(named) if not is_pattern(column) and column not in self.found]
+        return [f"{name}: has no namespace {listed(odd)}; it has {listed(sorted(self.found))}"] if odd else []
 
-    def _changed(self, found: re.Match[bytes]) -> bytes:
+    def _rewrite(self, found: re.Match[bytes]) -> bytes:
         name = found[1].decode() or " "
-        self.met.add(name)
+        self.found.add(name)
         if not self.options.wants(name):
             return b"|" + found[1] + b" " * (len(found[0]) - 1 - len(found[1]))
         kind = self.options.kind_of(name)
@@ -208,16 +199,12 @@ class Namespaces:
         return b"|" + found[1] + (found[2] or b"") + features
 
 
-AT_ONCE = 128  # features that are gathered, then hashed together
-MOST = np.uint64(AT_ONCE)
-
-
 @force_inline
 def _ends_a_word(byte):
     return byte <= 32 or byte == 124 or byte == 58
 
 
-find_ends = finding(__name__, ends_of_words, _ends_a_word)
+find_ends = make_scanner(__name__, ends_of_words, _ends_a_word)
 
 
 @force_inline
@@ -238,29 +225,28 @@ def named_features(
     previous,
     space,
     names,
-    noted,
+    seen,
     spans,
     crossing,
     crossed,
-    unhashed,
+    pending,
     fields,
 ):
-    """Read named features from `data[at:stop]` on, up to the line's end or to what is not written plainly.
+    """Read named features in `data[at:stop]`, up to the end of the line or to one that is not plain.
 
-    `ends[end]` is the first end of a word from `at` on, `space` (2,) where the namespace begins and ends; `names` (4,)
-    are how many are noted in `spans`, their bytes, those of the names of this line, and how many features have names.
-    If there are to be crosses, `crossed`, their factors go to `crossing`. `unhashed` and `fields` are room for AT_ONCE
-    features.
-    Returns (at, end, nnz, ordered, previous).
+    `ends[end]` is the first end of a word from `at` on, `space` (2,) the span of the namespace. `names` (4,) counts the
+    names recorded in `spans`, their bytes, the bytes of names in this line, and the features with names. The factors
+    of crosses go to `crossing` if `crossed`. `pending` and `fields` hold NAMES_AT_ONCE features. Returns (at, end, nnz,
+    ordered, previous).
     """
     at, stop = np.uint64(at), np.uint64(stop)
     last = np.uint64(max(0, len(data) - np.int64(WINDOW)))
-    prefix, held, bits = prefix_of(seed, data, space[0], space[1])
+    prefix, tail, bits = hash_prefix(seed, data, space[0], space[1])
     before = space[1] - space[0]  # bytes of the namespace
     line = names[2]
     going_on = True
     while going_on:
-        count, noting = ZERO, names[0]
+        count, first_span = ZERO, names[0]
         while count < MOST:
             going_on = False  # until a feature is read, or a namespace
             if at >= last:
@@ -278,11 +264,11 @@ def named_features(
                         break
                     space[0], space[1] = at + ONE, to
                     before = to - at - ONE
-                    prefix, held, bits = np.uint32(seed), ZERO, ZERO
+                    prefix, tail, bits = np.uint32(seed), ZERO, ZERO
                     if before:
-                        prefix, held, bits = absorb(prefix, held, bits, data, at + ONE, before)
-                        prefix, held, bits = absorb_byte(prefix, held, bits, SEPARATOR)
-                    if crossed and not enter_next(crossing, data, at + ONE, before):
+                        prefix, tail, bits = hash_update(prefix, tail, bits, data, at + ONE, before)
+                        prefix, tail, bits = hash_update_byte(prefix, tail, bits, SEPARATOR)
+                    if crossed and not enter_next_namespace(crossing, data, at + ONE, before):
                         break
                     at = to
                     end += ONE
@@ -306,8 +292,8 @@ def named_features(
                 if behind > stop:
                     break
                 end += ONE
-            put_name(unhashed, count, prefix, held, bits, data, at, to - at, size - np.uint64(before == ZERO))
-            span = noting + count
+            put_name(pending, count, prefix, tail, bits, data, at, to - at, size - np.uint64(before == ZERO))
+            span = first_span + count
             spans[span, 0], spans[span, 1], spans[span, 2], spans[span, 3] = space[0], space[1], at, to
             if crossed:
                 fields[count] = crossing.state[2]
@@ -318,18 +304,20 @@ def named_features(
             at = behind + blank
             end += blank
             going_on = True
-        hash_names(unhashed, count)
+        hash_names(pending, count)
         for k in range(count):
-            hashed = unhashed.hashes[k]
+            hashed = pending.hashes[k]
             identity = hashed & mask
             if crossed and fields[k]:
-                put_factor(crossing, fields[k], hashed, values[nnz], spans[noting + k, 2], spans[noting + k, 3])
-            if is_new(noted, identity):
-                keep_note(spans, names, noting + k, identity)
+                put_factor(crossing, fields[k], hashed, values[nnz], spans[first_span + k, 2], spans[first_span + k, 3])
             ids[nnz] = identity
             ordered &= (np.int64(identity) > previous) & (values[nnz] != 0.0)
             previous = np.int64(identity)
             nnz += 1
+        for k in range(find_new(seen, pending.hashes, count, mask, pending.new)):
+            name = np.uint64(pending.new[k])
+            span = spans[first_span + name]
+            record_name(spans, names, (span[0], span[1]), span[2], span[3], pending.hashes[name] & mask)
         names[3] += count
     names[2] = line
     return np.int64(at), end, nnz, ordered, previous

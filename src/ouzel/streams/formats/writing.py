@@ -1,4 +1,4 @@
-"""Blocks as lines of text, which read back as the same ids, values and labels."""
+"""Writes blocks as lines of text, which read back as the same ids, values and labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import Format, find
 from ouzel.streams.label_values import Label
 
-PLAIN = re.compile(r"[^\s|:#,'\"][^\s|:#,]*")  # what a label that is a word may be
+PLAIN = re.compile(r"[^\s|:#,'\"][^\s|:#,]*")  # words that can be labels
 
 
 def write_svmlight(blocks: Iterable[Block], path: str | Path) -> int:
@@ -35,7 +35,7 @@ def write_lines(blocks: Iterable[Block], path: str | Path, format: Format) -> in
 
 
 def features_of(block: Block, before: str = "") -> Iterator[str]:
-    """` id:value` of all features of each row, with what stands `before` each id."""
+    """Yield ` id:value` of all features of each row, with `before` in front of each id."""
     entries = slice(int(block.offsets[0]), int(block.offsets[-1]))
     different, places = np.unique(block.values[entries], return_inverse=True)
     written = [np.format_float_positional(value, trim="-") for value in different]
@@ -46,7 +46,7 @@ def features_of(block: Block, before: str = "") -> Iterator[str]:
 
 
 def word_of(label: Label | None) -> str:
-    """A label as these formats have it."""
+    """Return a label as these formats write it."""
     if label is None:
         return ""
     if isinstance(label, (int, float)) and not isinstance(label, bool):

@@ -1,1 +1,1 @@
-"""Features made of others: crosses, n-grams, bins and hinges; one transform makes them of every stream."""
+"""Derived features: crosses, n-grams, bins and hinges, made by transforms behind all readers."""

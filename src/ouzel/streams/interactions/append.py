@@ -1,4 +1,4 @@
-"""Features that are added to a row: they are written behind it, then those of one id are added up."""
+"""Appending features to a row, and adding up those that share an id."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ ONE = np.uint64(1)
 
 @force_inline
 def fitting(value):
-    """A value as near as single precision has it."""
+    """A value, or the largest of its sign in single precision."""
     return min(max(value, -LARGEST), LARGEST)
 
 
 @force_inline
-def put_feature(identity, value, count, made):
-    """Write a feature to `made` at `count`; the new end."""
-    made.ids[count], made.values[count] = identity, value
+def put_feature(identity, value, count, out):
+    """Write a feature to `out` at `count`; return the new end."""
+    out.ids[count], out.values[count] = identity, value
     return count + ONE
 
 
 @force_inline
-def put_row(given, row, count, made):
-    """Write the features that a row has already to `made`, from `count` on; the new end."""
-    for k in range(given.offsets[row], given.offsets[row + 1]):
-        count = put_feature(given.ids[k], given.values[k], count, made)
+def put_row(rows, row, count, out):
+    """Write the features that a row has already to `out`, from `count` on; return the new end."""
+    for k in range(rows.offsets[row], rows.offsets[row + 1]):
+        count = put_feature(rows.ids[k], rows.values[k], count, out)
     return count
 
 
 @force_inline
-def merge_row(begun, own, end, made):
-    """Add up what has one id of the row from `begun` to `end`; its new end. Up to `own` each has another.
+def merge_row(begun, own, end, out):
+    """Add up the features of one id in the row from `begun` to `end`; return its new end. Up to `own` all ids differ.
 
-    Where there are no `places`, the row is looked through for an id, several at a time.
+    Where there are no `places`, the row is searched for an id, several features at a time.
     """
-    if len(made.places) == 0:
-        return _merge_by_looking(begun, own, end, made.ids, made.values)
-    return _merge_by_places(begun, end, made.places, made.ids, made.values)
+    if len(out.places) == 0:
+        return _merge_by_search(begun, own, end, out.ids, out.values)
+    return _merge_by_places(begun, end, out.places, out.ids, out.values)
 
 
 @force_inline
-def _merge_by_looking(begun, count, end, ids, values):
+def _merge_by_search(begun, count, end, ids, values):
     for k in range(count, end):
         wanted, found = ids[k], False
         for place in range(begun, count):
@@ -61,9 +61,9 @@ def _merge_by_looking(begun, count, end, ids, values):
 
 @force_inline
 def _merge_by_places(begun, end, places, ids, values):
-    """`places` (2^m,) has where ids stand, plus one, by their last bits; what it has of rows before is smaller."""
+    """Merge by `places` (2^m,), positions of ids plus one by their last bits; those of earlier rows are smaller."""
     count = begun
-    while count < end and _place_of(ids[count], begun, count, places, ids) == count:  # nothing is to be moved
+    while count < end and _place_of(ids[count], begun, count, places, ids) == count:  # nothing moves
         count += ONE
     for k in range(count, end):
         identity, value = ids[k], values[k]
@@ -78,7 +78,7 @@ def _merge_by_places(begun, end, places, ids, values):
 
 @force_inline
 def _place_of(identity, begun, count, places, ids):
-    """Where an id stands in the row that began at `begun`; `count` if it is not there, where it is noted to stand."""
+    """The position of an id in the row that began at `begun`; `count`, which is recorded for it, if it is not there."""
     last = np.uint64(len(places)) - ONE
     slot = np.uint64(identity) & last
     while places[slot] > begun:

@@ -1,4 +1,4 @@
-"""Where bins end and hinges begin: told by the numbers of a stream's first examples, and then fixed."""
+"""The edges of bins and hinges: computed from the numbers of a stream's first examples, and then fixed."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import numpy as np
 
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
-from ouzel.streams.feature_space import own_name
-from ouzel.streams.feature_specs import binned_columns, count_of
+from ouzel.streams.feature_space import column_key
+from ouzel.streams.feature_specs import columns_of, spec_for
 from ouzel.streams.options import SAMPLE, Options
 from ouzel.streams.patterns import matches
 
 
 class Edges:
-    """The edges of bins and hinges, by column: those of the model, or those that the first examples tell."""
+    """The edges of bins and hinges by column: those of the model, or those of the numbers in the first examples."""
 
     def __init__(self, options: Options) -> None:
         self.bins, self.hinges = options.derived.bins, options.derived.hinges
         self.found: Mapping[str, tuple[float, ...]] = options.space.edges
         self.fixed = bool(self.found)
-        self._columns = binned_columns((*self.bins, *self.hinges))
+        self._columns = (*columns_of(self.bins), *columns_of(self.hinges))
         self._seed = options.seed
-        self._rows = options.sample or SAMPLE  # that are yet to be seen
+        self._rows = options.sample or SAMPLE  # still to be seen
         self._numbers: dict[str, list[np.ndarray]] = {}
 
     def own_hash(self, column: str) -> int:
-        """The hash, of all bits, of what numbers of a column are the value of."""
-        return feature_id(own_name(column), self._seed, 32)
+        """All bits of the hash of the feature whose values the numbers of a column are."""
+        return feature_id(column_key(column), self._seed, 32)
 
-    def look(self, block: Block) -> None:
-        """Take note of the numbers of a block's examples, until there are enough to tell the edges."""
+    def observe(self, block: Block) -> None:
+        """Collect the numbers of a block's examples, until there are enough for the edges."""
         if self.fixed:
             return
-        if block.factors is None:  # it was made before, or cannot be
+        if block.factors is None:  # its features were derived before, or cannot be
             self.fixed, self.found = True, block.space.edges
             return
         entries, names, _ = block.factors
@@ -49,34 +49,36 @@ class Edges:
             self.fix()
 
     def fix(self) -> None:
-        """Have the edges told by what was seen."""
+        """Compute the edges from the numbers seen so far."""
         self.fixed = True
         numbers = {name: np.concatenate(parts) for name, parts in sorted(self._numbers.items())}
-        self.found = {name: self._told(name, values) for name, values in numbers.items() if len(values)}
+        self.found = {name: self._edges_of(name, values) for name, values in numbers.items() if len(values)}
         self._numbers = {}
 
-    def _told(self, name: str, values: np.ndarray) -> tuple[float, ...]:
-        bins, hinges = count_of(self.bins, name), count_of(self.hinges, name)
-        return bin_edges(values, bins) if bins else hinge_edges(values, hinges)
+    def _edges_of(self, name: str, values: np.ndarray) -> tuple[float, ...]:
+        bins, hinges = spec_for(self.bins, name), spec_for(self.hinges, name)
+        if bins is not None:
+            return bin_edges(values, bins.size)
+        return hinge_edges(values, hinges.size) if hinges is not None else ()
 
-    def ahead(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """The blocks, of which the first are given out when they have told the edges."""
+    def buffered(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """The blocks; the first ones wait until the edges are known."""
         rest = iter(blocks)
-        held: list[Block] = []
+        waiting: list[Block] = []
         while not self.fixed and (block := next(rest, None)) is not None:
-            held.append(block)
-            self.look(block)
-        if held and not self.fixed:
+            waiting.append(block)
+            self.observe(block)
+        if waiting and not self.fixed:
             self.fix()
-        yield from held
+        yield from waiting
         yield from rest
 
 
 def bin_edges(values: np.ndarray, count: int) -> tuple[float, ...]:
-    """Edges that part numbers (n,) float32 into so many bins of like size, or fewer; a number on an edge is above it.
+    """Edges that split numbers (n,) float32 into `count` bins of similar size, or fewer; a number on one is above it.
 
-    Each lies between two numbers, so that one that comes very often has a bin of its own, and has as few digits as it
-    can.
+    Each edge lies between two numbers, so that a very frequent one has a bin of its own, and has as few digits as
+    possible.
 
     >>> bin_edges(np.array([0, 0, 0, 0, 1, 2, 3, 4], np.float32), 4)
     (0.5, 2.5)
@@ -94,7 +96,7 @@ def bin_edges(values: np.ndarray, count: int) -> tuple[float, ...]:
 
 
 def _between(below: float, above: float) -> float:
-    """A number of single precision above one, and not above the other, of few digits.
+    """A number of few digits in single precision: above the first, and not above the second.
 
     >>> _between(1.0, 2.0), round(_between(1.4199, 1.4281), 6)
     (1.5, 1.42)
@@ -105,7 +107,7 @@ def _between(below: float, above: float) -> float:
 
 
 def hinge_edges(values: np.ndarray, count: int) -> tuple[float, ...]:
-    """So many numbers, or fewer, that part numbers (n,) float32 into parts of like size.
+    """The edges of `count` hinges, or fewer: numbers that split numbers (n,) float32 into parts of similar size.
 
     >>> hinge_edges(np.arange(10, dtype=np.float32), 4)
     (1.0, 3.0, 5.0, 7.0)

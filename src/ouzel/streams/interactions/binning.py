@@ -1,4 +1,4 @@
-"""Blocks whose numbers are parted into bins, or have hinges beside them."""
+"""Bins and hinges: numbers replaced by the bin they are in, or supplemented by how far they are above edges."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
-from ouzel.streams.feature_specs import bin_names, count_of, hinge_names
-from ouzel.streams.interaction_inputs import Factors
+from ouzel.streams.feature_specs import bin_names, hinge_names, spec_for
+from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.interactions.append import fitting, merge_row, put_feature
 from ouzel.streams.interactions.bin_edges import Edges
-from ouzel.streams.interactions.transform import Given, Made, Maker
+from ouzel.streams.interactions.transform import RowsIn, RowsOut, Transform
 from ouzel.streams.options import Options
 
 NEITHER, BINS, HINGES = 0, 1, 2
@@ -23,20 +23,20 @@ ZERO = np.uint64(0)
 
 
 class Table(NamedTuple):
-    """What is made of each field: its edges, and the hashes of its bins or hinges, from the places on that it says."""
+    """The edges of each field, and the hashes of its bins or hinges."""
 
     order: np.ndarray  # (fields,) int64, in the order of their names
     kinds: np.ndarray  # (fields,) int64: NEITHER, BINS, HINGES
-    own: np.ndarray  # (fields,) uint64, hashes of what numbers are the value of
+    own: np.ndarray  # (fields,) uint64, hashes of the features whose values the numbers are
     edges: np.ndarray  # (k,) float64
-    bounds: np.ndarray  # (fields + 1,) int64, where those of each field lie
+    bounds: np.ndarray  # (fields + 1,) int64, where the edges of each field lie
     hashes: np.ndarray  # (l,) uint64, of all bits
-    starts: np.ndarray  # (fields,) int64, where those of each field begin
+    starts: np.ndarray  # (fields,) int64, where the hashes of each field begin
 
 
 @force_inline
 def _above(table, field, number):
-    """How many edges of a field a number is not below."""
+    """The number of a field's edges that are not above a number."""
     low, high = table.bounds[field], table.bounds[field + 1]
     first = low
     while low < high:
@@ -50,7 +50,7 @@ def _above(table, field, number):
 
 @kernel
 def count_binned(factors, table, counts):
-    """Write to `counts` (n,) how many bins and hinges each row has at most."""
+    """Write to `counts` (n,) how many bins and hinges each row gets at most."""
     for row in range(len(counts)):
         total = 0.0
         for k in range(factors.bounds[row, 0], factors.bounds[row, 1]):
@@ -64,7 +64,7 @@ def count_binned(factors, table, counts):
 
 @kernel
 def bin_entries(table, fields, hashes, values, bins):
-    """Make factors that are binned numbers the bins they are in; `bins` (k,) int64 has which, -1 for other factors."""
+    """Replace inputs that are binned numbers by their bins, and write these to `bins` (k,) int64, -1 for others."""
     for k in range(len(fields)):
         field = fields[k]
         bins[k] = -1
@@ -75,16 +75,16 @@ def bin_entries(table, fields, hashes, values, bins):
 
 
 @kernel
-def bin_rows(given, table, mask, made):
-    """Write rows to `made`, binned numbers not, but the bins they are in, and hinges beside their numbers."""
-    factors = given.factors
+def bin_rows(rows, table, mask, out):
+    """Write rows to `out`, with bins in place of binned numbers, and hinges after the other features."""
+    factors = rows.factors
     count = ZERO
-    made.offsets[0] = 0
-    for row in range(given.start, given.stop):
+    out.offsets[0] = 0
+    for row in range(rows.start, rows.stop):
         begun = count
         low, high = factors.bounds[row, 0], factors.bounds[row, 1]
-        for k in range(given.offsets[row], given.offsets[row + 1]):
-            identity, value = np.uint64(given.ids[k]), np.float64(given.values[k])
+        for k in range(rows.offsets[row], rows.offsets[row + 1]):
+            identity, value = np.uint64(rows.ids[k]), np.float64(rows.values[k])
             for j in range(low, high):
                 field = factors.fields[j]
                 own = table.own[field]
@@ -93,7 +93,7 @@ def bin_rows(given, table, mask, made):
                     if value == 0.0:
                         identity = mask + np.uint64(1)
             if identity <= mask:
-                count = put_feature(identity, value, count, made)
+                count = put_feature(identity, value, count, out)
         own = count
         for field in table.order:
             if table.kinds[field] == NEITHER:
@@ -105,22 +105,22 @@ def bin_rows(given, table, mask, made):
                 above = _above(table, field, number)
                 if table.kinds[field] == BINS:
                     identity = table.hashes[start + above] & mask
-                    count = put_feature(identity, 1.0, count, made)
+                    count = put_feature(identity, 1.0, count, out)
                     continue
                 for k in range(above):
                     over = fitting(number - table.edges[table.bounds[field] + k])
                     if over > 0.0:
                         identity = table.hashes[start + k] & mask
-                        count = put_feature(identity, over, count, made)
-        count = merge_row(begun, own, count, made)
-        made.offsets[row + 1 - given.start] = count
+                        count = put_feature(identity, over, count, out)
+        count = merge_row(begun, own, count, out)
+        out.offsets[row + 1 - rows.start] = count
 
 
 Plan = tuple[Table, list[str]]  # and the names of all bins and hinges
 
 
-class Binner(Maker):
-    """Makes the bins and hinges that the options of a stream ask for, once their edges are known."""
+class BinTransform(Transform):
+    """Makes the bins and hinges of a stream's options, once their edges are known."""
 
     kind: ClassVar[str] = "bins and hinges"
 
@@ -130,12 +130,12 @@ class Binner(Maker):
         self.seed = options.seed
 
     def plan(self, names: tuple[str, ...]) -> Plan:
-        """The edges of each field, and the features that its numbers become."""
+        """The edges of each field, and the names of its bins or hinges."""
         kinds: list[int] = []
         called: list[list[str]] = []
         edges = [self.edges.found.get(name, ()) for name in names]
         for name, known in zip(names, edges, strict=True):
-            binned = count_of(self.edges.bins, name) > 0
+            binned = spec_for(self.edges.bins, name) is not None
             made = bin_names(name, known) if binned else hinge_names(name, known)
             some = name in self.edges.found
             kinds.append((BINS if binned else HINGES) if some else NEITHER)
@@ -153,27 +153,27 @@ class Binner(Maker):
         )
         return table, [name for some in called for name in some]
 
-    def count(self, plan: Plan, factors: Factors, counts: np.ndarray) -> int:
-        """How many bins and hinges each row has at most."""
+    def count(self, plan: Plan, factors: InteractionInputs, counts: np.ndarray) -> int:
+        """Write to `counts` (n,) how many bins and hinges each row gets at most."""
         count_binned(factors.entries, plan[0], counts)
         return 1
 
-    def make(self, plan: Plan, factors: Factors, given: Given, made: Made) -> int:
-        """Look up the bins of numbers."""
-        bin_rows(given, plan[0], self.mask, made)
+    def make(self, plan: Plan, factors: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
+        """Write rows with the bins and hinges of their numbers."""
+        bin_rows(rows, plan[0], self.mask, out)
         return 0
 
-    def names(self, plan: Plan, factors: Factors, made: Made, named: int) -> Names | None:
+    def names(self, plan: Plan, factors: InteractionInputs, out: RowsOut, named: int) -> Names | None:
         """The names of all bins and hinges, once."""
-        if self.told.count:
+        if self.emitted.count:
             return None
-        self.told.count = 1
+        self.emitted.count = 1
         table, called = plan
         ids = (table.hashes & self.mask).astype(np.uint32)
         return Names.joined(Names.of_one(int(feature), name) for feature, name in zip(ids, called, strict=True))
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
-        """A block with bins in place of numbers, and hinges beside them; what is made of its factors sees bins, too."""
+        """A block with bins in place of numbers, and with hinges; its inputs have the bins, too."""
         assert block.factors is not None
         if not self.edges.fixed:
             yield block
@@ -184,8 +184,8 @@ class Binner(Maker):
             bounds = part.factors.entries.bounds
             yield part._replace(factors=binned._replace(entries=binned.entries._replace(bounds=bounds)))
 
-    def _binned(self, factors: Factors) -> Factors:
-        """The factors, with bins in place of numbers."""
+    def _binned(self, factors: InteractionInputs) -> InteractionInputs:
+        """The inputs, with bins in place of numbers."""
         table, called = self.plan(factors.names)
         entries = factors.entries
         hashes, values, bins = entries.hashes.copy(), entries.values.copy(), np.empty(len(entries.fields), np.int64)

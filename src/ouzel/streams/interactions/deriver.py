@@ -1,4 +1,4 @@
-"""Blocks with the features that are made of others: bins and hinges, n-grams, crosses. A stream has one `Deriver`."""
+"""The derived features of a stream: bins and hinges, n-grams, crosses, in this order."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ouzel.streams.patterns import matches
 
 if TYPE_CHECKING:
     from ouzel.streams.interactions.bin_edges import Edges
-    from ouzel.streams.interactions.transform import Maker
+    from ouzel.streams.interactions.transform import Transform
 
 
 class Deriver:
-    """Makes what the options of a stream ask for of one block after the other.
+    """Adds the derived features of a stream's options to one block after the other.
 
-    Edges of bins are those that another one, which this is `like`, has found or finds.
+    It shares the edges of bins with another deriver, which it is `like`.
     """
 
     def __init__(self, options: Options, like: Deriver | None = None) -> None:
@@ -30,49 +30,49 @@ class Deriver:
             from ouzel.streams.interactions.bin_edges import Edges
 
             self._edges = Edges(options) if like is None else like._edges
-        self._makers = _makers_of(options, self._edges)
-        self._met: set[str] = set()  # fields
+        self._transforms = _transforms_of(options, self._edges)
+        self._fields: set[str] = set()  # seen so far
 
-    def all(self, blocks: Iterable[Block], whole: bool = True) -> Iterator[Block]:
-        """The blocks with what is made; those of very many features in parts, unless they are to stay `whole`."""
+    def derive(self, blocks: Iterable[Block], whole: bool = True) -> Iterator[Block]:
+        """The blocks with their derived features; very large ones in parts, unless they are to stay `whole`."""
         if self._edges is not None:
-            blocks = self._edges.ahead(blocks)
+            blocks = self._edges.buffered(blocks)
         for block in blocks:
             yield from self.parts(block, whole) if self.derived else (block,)
 
     @property
     def edges(self) -> Mapping[str, tuple[float, ...]]:
-        """Those of bins and hinges, by column, once they are known."""
+        """The edges of bins and hinges by column, once they are known."""
         return {} if self._edges is None else self._edges.found
 
-    def look(self, block: Block) -> None:
-        """Take note of a block that is to be learnt, whose numbers may tell edges."""
+    def observe(self, block: Block) -> None:
+        """Collect the numbers of a block that will be learnt, from which edges are computed."""
         if self._edges is not None:
-            self._edges.look(block)
+            self._edges.observe(block)
 
     def fix(self) -> None:
-        """Have edges told by what was looked at, though there is little of it."""
+        """Compute the edges from the numbers collected so far, however few."""
         if self._edges is not None and not self._edges.fixed:
             self._edges.fix()
 
-    def tell_once(self) -> None:
-        """Tell names once only."""
-        for maker in self._makers:
-            maker.told.once = True
+    def emit_names_once(self) -> None:
+        """Emit each name once only."""
+        for transform in self._transforms:
+            transform.emitted.once = True
 
-    def tell_again(self) -> None:
-        """Tell the names of what is made from the next block on anew."""
-        for maker in self._makers:
-            maker.told.again()
+    def reset_names(self) -> None:
+        """Emit the names of derived features anew from the next block on."""
+        for transform in self._transforms:
+            transform.emitted.reset()
 
     def unknown(self, name: str) -> list[str]:
-        """A line for people if what is to be made is of fields that were not met."""
-        odd = [field for field in self.derived.fields if not any(matches(one, (field,)) for one in self._met)]
-        odd = [] if self.derived.ngrams and odd == ["*"] else odd
-        return [f"{name}: nothing to make {self.derived} of is called {listed(odd)}"] if odd else []
+        """A line for people if options name fields that the stream did not have."""
+        missing = [field for field in self.derived.fields if not any(matches(one, (field,)) for one in self._fields)]
+        missing = [] if self.derived.ngrams and missing == ["*"] else missing
+        return [f"{name}: nothing to make {self.derived} of is called {listed(missing)}"] if missing else []
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
-        """A block with what is made of its factors, in parts."""
+        """A block with its derived features, in parts."""
         if block.factors is None:
             if not block.rows or not block.space.known or block.space.derived == self.derived:
                 yield block
@@ -82,33 +82,33 @@ class Deriver:
                     raise DataError(f"the model was learnt with {self.derived}, and {lacks} to make them of")
                 raise DataError(f"{lacks} to make {self.derived} of; leave them out")
             return
-        self._met.update(block.factors.names)
+        self._fields.update(block.factors.names)
         block = block._replace(space=block.space._replace(derived=self.derived, named=True, edges=self.edges))
-        for made in self._made(block, self._makers, whole):
-            yield made._replace(factors=None)
+        for part in self._transformed(block, self._transforms, whole):
+            yield part._replace(factors=None)
 
-    def _made(self, block: Block, makers: list[Maker], whole: bool) -> Iterator[Block]:
-        """A block with what some makers make, each of what the one before has made, in parts."""
-        if not makers:
+    def _transformed(self, block: Block, transforms: list[Transform], whole: bool) -> Iterator[Block]:
+        """A block after some transforms, one after the other, in parts."""
+        if not transforms:
             yield block
             return
-        for part in makers[0].parts(block, whole):
-            yield from self._made(part, makers[1:], whole)
+        for part in transforms[0].parts(block, whole):
+            yield from self._transformed(part, transforms[1:], whole)
 
 
-def _makers_of(options: Options, edges: Edges | None) -> list[Maker]:
-    """What makes the features that are asked for, in order; the kernels of others are not loaded."""
-    makers: list[Maker] = []
+def _transforms_of(options: Options, edges: Edges | None) -> list[Transform]:
+    """The transforms that the options need, in order; the kernels of others are not imported."""
+    transforms: list[Transform] = []
     if edges is not None:
-        from ouzel.streams.interactions.binning import Binner
+        from ouzel.streams.interactions.binning import BinTransform
 
-        makers.append(Binner(options, edges))
+        transforms.append(BinTransform(options, edges))
     if options.derived.ngrams:
-        from ouzel.streams.interactions.ngrams import NGrams
+        from ouzel.streams.interactions.ngrams import NGramTransform
 
-        makers.append(NGrams(options))
+        transforms.append(NGramTransform(options))
     if options.derived.crosses:
-        from ouzel.streams.interactions.crosses import Crosser
+        from ouzel.streams.interactions.crosses import CrossTransform
 
-        makers.append(Crosser(options))
-    return makers
+        transforms.append(CrossTransform(options))
+    return transforms

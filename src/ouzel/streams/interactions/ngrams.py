@@ -1,4 +1,4 @@
-"""Blocks with the n-grams of their words."""
+"""N-grams: words joined with those that follow, some of which may be skipped, hashed as Vowpal Wabbit does."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.feature_specs import sizes_of
-from ouzel.streams.interaction_inputs import Factors
+from ouzel.streams.feature_specs import spec_for
+from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.interactions.append import merge_row, put_feature, put_row
-from ouzel.streams.interactions.transform import Given, Made, Maker
+from ouzel.streams.interactions.transform import RowsIn, RowsOut, Transform
 from ouzel.streams.kernels.seen_set import is_new
 
 FACTOR = np.uint64(27942141)
@@ -19,7 +19,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 
 @kernel
 def count_ngrams(factors, words, skips, counts):
-    """Write to `counts` (n,) how many n-grams each row has at most, of fields with so many words and skips."""
+    """Write to `counts` (n,) how many n-grams each row gets at most, by the words and skips (fields,) of fields."""
     each = np.zeros(len(words))
     for field in range(len(words)):
         for more in range(1, words[field]):  # the others are any of those within reach
@@ -36,7 +36,7 @@ def count_ngrams(factors, words, skips, counts):
 
 @force_inline
 def _next(turns, size, last):
-    """Go on to the next choice of `size` places, the first fixed and none beyond `last`; whether there is one."""
+    """Advance to the next choice of `size` places, the first fixed and none beyond `last`; False if there is none."""
     depth = size - 1
     while depth > 0 and turns[depth] == last - (size - 1 - depth):
         depth -= 1
@@ -49,20 +49,20 @@ def _next(turns, size, last):
 
 
 @kernel
-def join_rows(given, order, words, skips, mask, made):
-    """Write rows with their n-grams to `made`, of fields with so many words and skips in order; count new names."""
-    factors = given.factors
-    widest = made.notes.shape[1]
+def join_rows(rows, order, words, skips, mask, out):
+    """Write rows with their n-grams to `out`, field after field; return how many new names are recorded."""
+    factors = rows.factors
+    widest = out.notes.shape[1]
     turns = np.zeros(widest + 1, np.int64)
-    made.offsets[0] = 0
+    out.offsets[0] = 0
     longest = np.int64(0)
-    for row in range(given.start, given.stop):
+    for row in range(rows.start, rows.stop):
         longest = max(longest, factors.bounds[row, 1] - factors.bounds[row, 0])
     at = np.empty(longest, np.int64)
     count, named = ZERO, ZERO
-    for row in range(given.start, given.stop):
+    for row in range(rows.start, rows.stop):
         begun = count
-        count = own = put_row(given, row, count, made)
+        count = own = put_row(rows, row, count, out)
         low, high = factors.bounds[row, 0], factors.bounds[row, 1]
         for field in order:
             if words[field] < 2:
@@ -84,41 +84,42 @@ def join_rows(given, order, words, skips, mask, made):
                         for k in range(1, size):
                             hashed = hashed * FACTOR + np.uint64(factors.hashes[at[turns[k]]])
                         identity = hashed & mask
-                        count = put_feature(identity, 1.0, count, made)
-                        if is_new(made.noted, identity) and named < len(made.notes):
+                        count = put_feature(identity, 1.0, count, out)
+                        if is_new(out.seen, identity) and named < len(out.notes):
                             for k in range(widest):
-                                made.notes[named, k] = at[turns[k]] if k < size else -1
-                            made.note_ids[named] = identity
+                                out.notes[named, k] = at[turns[k]] if k < size else -1
+                            out.note_ids[named] = identity
                             named += ONE
                         if not _next(turns, size, last):
                             break
-        count = merge_row(begun, own, count, made)
-        made.offsets[row + 1 - given.start] = count
+        count = merge_row(begun, own, count, out)
+        out.offsets[row + 1 - rows.start] = count
     return named
 
 
 Plan = tuple[np.ndarray, np.ndarray, np.ndarray]  # fields in the order of their names; their words and skips (fields,)
 
 
-class NGrams(Maker):
-    """Makes the n-grams that the options of a stream ask for."""
+class NGramTransform(Transform):
+    """Makes the n-grams of a stream's options."""
 
     kind: ClassVar[str] = "n-grams"
     separator: ClassVar[str] = " "
     repeated: ClassVar[bool] = False
 
     def plan(self, names: tuple[str, ...]) -> Plan:
-        """How many words, and skips, n-grams of each field have."""
-        sizes = np.array([sizes_of(self.derived.ngrams, name) for name in names] or [(1, 0)], np.int64)
+        """The order of the fields, and how many words and skips the n-grams of each have."""
+        found = [spec_for(self.derived.ngrams, name) for name in names]
+        sizes = np.array([(1, 0) if spec is None else (spec.size, spec.skips) for spec in found] or [(1, 0)], np.int64)
         order = sorted(range(len(names)), key=names.__getitem__)
         return np.array(order, np.int64), sizes[:, 0].copy(), sizes[:, 1].copy()
 
-    def count(self, plan: Plan, factors: Factors, counts: np.ndarray) -> int:
-        """How many n-grams each row has at most."""
+    def count(self, plan: Plan, factors: InteractionInputs, counts: np.ndarray) -> int:
+        """Write to `counts` (n,) how many n-grams each row gets at most; return how many words one has."""
         _, words, skips = plan
         count_ngrams(factors.entries, words, skips, counts)
         return int(words.max())
 
-    def make(self, plan: Plan, factors: Factors, given: Given, made: Made) -> int:
-        """Join words."""
-        return int(join_rows(given, *plan, self.mask, made))
+    def make(self, plan: Plan, factors: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
+        """Write rows with their n-grams; return how many names were recorded."""
+        return int(join_rows(rows, *plan, self.mask, out))

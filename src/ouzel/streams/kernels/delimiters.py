@@ -1,6 +1,6 @@
-"""Where the marks stand that part a text, such as blanks or quotation marks: found for a whole chunk before it is read.
+"""Positions of delimiters in a text (blanks, quotation marks, line ends), found for a whole chunk before it is parsed.
 
-They are looked for in 64 bytes at a time, so that no word waits for the end of the last one (Langdale and Lemire 2019,
+64 bytes are searched at a time, so that no word waits for the end of the word before it (Langdale and Lemire 2019,
 "Parsing Gigabytes of JSON per Second").
 """
 
@@ -13,46 +13,46 @@ import numpy as np
 
 from ouzel.kernels.ascii import not_ascii
 from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
-from ouzel.kernels.jit import kernel, kernel_of
+from ouzel.kernels.jit import force_inline, kernel, kernel_of
 
 ZERO, ONE, THREE, EIGHT = (np.uint64(number) for number in (0, 1, 3, 8))
-SPARE = 64  # places behind the last one found
-NEWLINE = np.uint8(10)
+SPARE = 64  # places behind the last position, all of them `stop`
+BLANK, NEWLINE = np.uint8(32), np.uint8(10)
 
 
-def finding(owner: str, marks: Callable[..., Any], is_mark: Callable[..., Any]) -> Any:
-    """A kernel of a module that finds marks: `marks` tells those of 64 bytes as bits, `is_mark` of one byte."""
+def make_scanner(owner: str, marks: Callable[..., Any], is_delimiter: Callable[..., Any]) -> Any:
+    """Make a kernel of the module `owner`; `marks` returns a bit for each of 64 bytes, `is_delimiter` tests one."""
 
     @kernel_of(owner)
-    def find(data, start, stop, found):
-        """Write to `found` where the marks of `data[start:stop]` stand; then `stop`. Returns their number.
+    def scan(data, start, stop, found):
+        """Write the positions of delimiters in `data[start:stop]` to `found`, then `stop`; return their number.
 
-        `found` has room for all and SPARE more.
+        `found` holds all of them and SPARE more.
         """
         count, at, stop = ZERO, np.uint64(start), np.uint64(stop)
         while at + np.uint64(LOOKED_AT) <= stop:
             word = marks(data, at)
             many = ones(word)
             for part in range(np.uint64(0), (many + np.uint64(7)) >> THREE):
-                for k in range(8):  # as many as there are or more, which are written over
+                for k in range(8):  # surplus positions are overwritten
                     found[count + EIGHT * part + np.uint64(k)] = at + trailing_zeros(word)
                     word &= word - ONE
             count += many
             at += np.uint64(LOOKED_AT)
         while at < stop:
             found[count] = at
-            count += np.uint64(is_mark(data[at]))
+            count += np.uint64(is_delimiter(data[at]))
             at += ONE
         for k in range(SPARE):
             found[count + np.uint64(k)] = stop
         return count
 
-    return find
+    return scan
 
 
 @kernel
-def lines_of(data, start, stop):
-    """How many lines end in `data[start:stop]` (uint8), and whether all of it is ASCII."""
+def count_lines(data, start, stop):
+    """Return the number of line ends in `data[start:stop]` (uint8), and whether all of it is ASCII."""
     count, odd, at, stop = ZERO, ZERO, np.uint64(start), np.uint64(stop)
     while at + np.uint64(LOOKED_AT) <= stop:
         count += ones(equal_to(data, at, NEWLINE))
@@ -63,3 +63,13 @@ def lines_of(data, start, stop):
         odd |= np.uint64(data[at] >= 128)
         at += ONE
     return count, odd == ZERO
+
+
+@force_inline
+def trim_blanks(data, start, stop):
+    """Return a span without the blanks around it."""
+    while start < stop and data[start] == BLANK:
+        start += ONE
+    while stop > start and data[stop - ONE] == BLANK:
+        stop -= ONE
+    return start, stop

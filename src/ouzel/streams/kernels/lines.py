@@ -1,4 +1,4 @@
-"""The check that text is UTF-8, a chunk of whole lines at a time: one rule for every format of text."""
+"""Lines of text: the problem with a bad one, and the check that a chunk is UTF-8, one rule for every text format."""
 
 from __future__ import annotations
 
@@ -12,26 +12,30 @@ from ouzel.kernels.ascii import not_utf8
 from ouzel.kernels.bytes import LOOKED_AT
 from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Block
-from ouzel.streams.kernels.delimiters import lines_of
+from ouzel.streams.kernels.delimiters import count_lines
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 
 ZERO_BYTE = "a zero byte"
-STRIDE = 1 << 14  # bytes that are parted into lines at a time
+STRIDE = 1 << 14  # bytes that are split into lines at a time
 NOT_UTF8 = "bytes that are not UTF-8"
+SAVE_AS_UTF8 = "save the file as UTF-8"
+NO_EXAMPLE = ord(":")  # parsers of svmlight and Vowpal Wabbit text skip a line of these
+FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of characters of two, three and four bytes
+ZERO, ONE, THREE, SIXTY_FOUR = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(LOOKED_AT)
 
 
 class Problem(NamedTuple):
-    """A bad line: where it is, what was found there, and what should have been."""
+    """A bad line: its position, what was found there, and what was expected."""
 
     line: int  # from 0, within the chunk
     column: int  # bytes from the start of the line, from 1
     found: str
     expected: str
-    limits: dict[str, str] | None = None  # larger ones, with which it would not be bad
+    limits: dict[str, str] | None = None  # larger limits that would let it pass
 
     def error(self, name: str, lines_before: int) -> DataError:
-        """What is raised of it, with one advice: a binary file, and one in other letters, is to be another file."""
+        """Return the error to raise. A file that is binary, or not UTF-8, has only the advice to use another file."""
         line = lines_before + self.line + 1
         if self.found in (ZERO_BYTE, NOT_UTF8):
             return DataError.at(name, self.found, self.expected, line=line, column=self.column)
@@ -39,7 +43,7 @@ class Problem(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """One chunk of text as a block, up to the first bad line if there is one."""
+    """The block of a chunk of text, up to the first bad line."""
 
     block: Block
     lines: int
@@ -48,12 +52,12 @@ class Parsed(NamedTuple):
 
 
 def too_long(problem: Problem, limits: Limits, limit: str = "word") -> Problem:
-    """The problem with a label or a name that takes more than the limit of a word, or of a label."""
+    """Return the problem of a label or a name that exceeds a limit."""
     return problem._replace(expected=limits.expected(limit), limits=limits.longer(limit))
 
 
 def problem_at(data: np.ndarray, start: int, position: int, expected: str) -> Problem:
-    """The problem with the word at a byte position of the chunk that begins at `start`."""
+    """Return the problem of the word at a byte position of the chunk that begins at `start`."""
     before = bytes(data[start:position])
     line = before.count(b"\n")
     column = position - start - (before.rfind(b"\n") + 1) + 1
@@ -66,7 +70,7 @@ def problem_at(data: np.ndarray, start: int, position: int, expected: str) -> Pr
 
 
 def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[bytes], int]:
-    """The first lines of `data[start:stop]`, up to so many, and where the next begins."""
+    """Return the first `count` lines of `data[start:stop]`, or all, and where the next line begins."""
     lines: list[bytes] = []
     while start < stop and len(lines) < count:
         text = data[start : min(stop, start + STRIDE)].tobytes().split(b"\n")
@@ -80,15 +84,9 @@ def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[
     return lines, min(start, stop)
 
 
-SAVE_AS_UTF8 = "save the file as UTF-8"
-NO_EXAMPLE = ord(":")  # a line of these alone is no example of svmlight or Vowpal Wabbit text
-FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of two, three and four, from which on more must follow
-ZERO, ONE, THREE, SIXTY_FOUR = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(LOOKED_AT)
-
-
 @kernel
 def is_utf8(data, start, stop):
-    """Whether `data[start:stop]` (uint8) is UTF-8: whole characters, each written as short as can be."""
+    """Return whether `data[start:stop]` (uint8) is UTF-8: whole characters, each in its shortest form."""
     at, stop = np.uint64(start), np.uint64(stop)
     wrong = ZERO
     begin = np.zeros(SIXTY_FOUR + SIXTY_FOUR, np.uint8)  # the first bytes, and three before them
@@ -113,37 +111,37 @@ def is_utf8(data, start, stop):
 
 
 class CheckedText(NamedTuple):
-    """Whole lines of a chunk, `data[start:stop]`, that are UTF-8, and the line behind them that is not."""
+    """Whole lines of a chunk, `data[start:stop]`, that are UTF-8, and the problem of the line behind them."""
 
     data: np.ndarray  # (bytes) uint8
     start: int
     stop: int
-    lines: int  # newlines in it
+    lines: int  # newlines in them
     problem: Problem | None
 
 
 def checked_text(data: np.ndarray, start: int, stop: int, options: Options) -> CheckedText:
-    """The lines of `data[start:stop]` up to the first that is not UTF-8; where such lines are skipped, all lines.
+    """Return the lines of `data[start:stop]` up to the first that is not UTF-8, or all lines if bad ones are skipped.
 
-    Those to be skipped are written over, in a copy, so that a parser takes none of them for an example.
+    Skipped lines are overwritten, in a copy, so that a parser finds no example in them.
     """
-    lines, ascii = lines_of(data, start, stop)
+    lines, ascii = count_lines(data, start, stop)
     if ascii or is_utf8(data, start, stop):
         return CheckedText(data, start, stop, int(lines), None)
     if options.on_error != "skip":
-        line, first, column = next(odd_lines(data, start, stop))
+        line, first, column = next(lines_not_utf8(data, start, stop))
         return CheckedText(data, start, first, line, Problem(line, column, NOT_UTF8, SAVE_AS_UTF8))
     text = data.copy()
-    for _, first, _ in odd_lines(data, start, stop):
+    for _, first, _ in lines_not_utf8(data, start, stop):
         length = int(np.argmax(np.append(data[first:stop], 10) == 10))
         text[first : first + length] = NO_EXAMPLE
     return CheckedText(text, start, stop, int(lines), None)
 
 
-def odd_lines(data: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-    """Each line of `data[start:stop]` that is not UTF-8: its number from 0, where it begins, and the column from 1.
+def lines_not_utf8(data: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Yield each line of `data[start:stop]` that is not UTF-8: its number from 0, its start, and the column from 1.
 
-    >>> list(odd_lines(np.frombuffer(b"a\\nb\\xf6\\nc\\n", np.uint8), 0, 6))
+    >>> list(lines_not_utf8(np.frombuffer(b"a\\nb\\xf6\\nc\\n", np.uint8), 0, 6))
     [(1, 2, 2)]
     """
     for number, line in enumerate(bytes(data[start:stop]).split(b"\n")):

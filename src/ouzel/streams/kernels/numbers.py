@@ -1,6 +1,9 @@
-"""Features written plainly, `17:0.25`: found and read by arithmetic on many bytes at once.
+"""Decimal numbers, and plain features like `17:0.25`, parsed where they lie.
 
-The digits of eight bytes are added up as one word (Lemire 2021, "Number Parsing at a Gigabyte per Second"), and where
+`parse_number` reads any decimal number and rounds it as Python's `float` does. Numbers of few digits are plain, and
+read by arithmetic on many bytes at once.
+
+The digits in eight bytes are added up as one word (Lemire 2021, "Number Parsing at a Gigabyte per Second"), and where
 numbers end is one word too, a bit a byte (Langdale and Lemire 2019, "Parsing Gigabytes of JSON per Second"). How long a
 number is makes no branch to mispredict then, and one feature need not be read before the next is begun.
 """
@@ -18,6 +21,17 @@ from ouzel.kernels.strtod import strtod
 
 POWERS = 10.0 ** np.arange(23)  # those that float64 holds exactly
 SMALLEST, LARGEST = -342, 308  # powers of ten outside these make any 19 digits 0 or infinite
+ZERO, ONE, HALF_WORD, LOW_WORD = (np.uint64(n) for n in (0, 1, 32, 2**32 - 1))
+ALL_ONES = np.uint64(2**64 - 1)
+ENOUGH = np.uint64(10**18)  # with one digit more a whole number still fits 64 bits
+EXACT = np.uint64(2**53)  # whole numbers up to here are float64
+MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger changes nothing
+TEN, ZERO_BYTE = np.uint64(10), np.uint64(48)
+WINDOW = np.uint64(80 if sys.byteorder == "little" else 2**62)  # bytes that must be there; never, the other way round
+TENS = 10 ** np.arange(9, dtype=np.uint64)
+FOUR, SEVEN, EIGHT, TWO_BYTES = (np.uint64(number) for number in (4, 7, 8, 16))
+ALL_ZEROS, BYTE_PAIRS = np.uint64(0x3030303030303030), np.uint64(0x000000FF000000FF)
+HIGH_PAIRS, LOW_PAIRS = np.uint64(100 + (10**6 << 32)), np.uint64(1 + (10**4 << 32))
 
 
 def _power_of_five(exponent: int) -> tuple[int, int]:
@@ -31,8 +45,6 @@ def _power_of_five(exponent: int) -> tuple[int, int]:
 
 
 FIVES = np.array([_power_of_five(exponent) for exponent in range(SMALLEST, LARGEST + 1)], np.uint64)
-ZERO, ONE, HALF_WORD, LOW_WORD = (np.uint64(n) for n in (0, 1, 32, 2**32 - 1))
-ALL_ONES = np.uint64(2**64 - 1)
 
 
 @kernel
@@ -63,10 +75,10 @@ def _by_product(mantissa, exponent):
     five = FIVES[exponent - SMALLEST]
     high, low = _product(mantissa, five[0])
     carried, _ = _product(mantissa, five[1])
-    room = ALL_ONES - low
-    if carried > room:
+    headroom = ALL_ONES - low
+    if carried > headroom:
         high += ONE
-        low = carried - room - ONE
+        low = carried - headroom - ONE
     else:
         low += carried
     behind = np.uint64(10) + (high >> np.uint64(63))
@@ -119,12 +131,6 @@ def nearest_float(data, start, stop, mantissa, exponent, written, all_there):
     if sure:
         return value
     return _by_c(data, start, stop, written)
-
-
-ENOUGH = np.uint64(10**18)  # with one digit more a whole number still fits 64 bits
-EXACT = np.uint64(2**53)  # whole numbers up to here are float64
-MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger changes nothing
-TEN, ZERO_BYTE = np.uint64(10), np.uint64(48)
 
 
 @force_inline
@@ -192,20 +198,13 @@ def parse_number(data, at, stop):
     return (-value if negative else value), np.int64(at)
 
 
-WINDOW = np.uint64(80 if sys.byteorder == "little" else 2**62)  # bytes that must be there; never, the other way round
-TENS = 10 ** np.arange(9, dtype=np.uint64)
-FOUR, SEVEN, EIGHT, TWO_BYTES, HALF = (np.uint64(number) for number in (4, 7, 8, 16, 32))
-ALL_ZEROS, BYTE_PAIRS = np.uint64(0x3030303030303030), np.uint64(0x000000FF000000FF)
-HIGH_PAIRS, LOW_PAIRS = np.uint64(100 + (10**6 << 32)), np.uint64(1 + (10**4 << 32))
-
-
 @force_inline
 def digits_at(data, at, count):
     """The number (uint64) that the first `count` of the eight bytes at `data[at]` make, which are digits."""
-    empty = HALF - FOUR * count
+    empty = HALF_WORD - FOUR * count
     word = ((eight_bytes(data, at) ^ ALL_ZEROS) << empty) << empty  # at its end, zeros before
     pairs = word * TEN + (word >> EIGHT)
-    return ((pairs & BYTE_PAIRS) * HIGH_PAIRS + ((pairs >> TWO_BYTES) & BYTE_PAIRS) * LOW_PAIRS) >> HALF
+    return ((pairs & BYTE_PAIRS) * HIGH_PAIRS + ((pairs >> TWO_BYTES) & BYTE_PAIRS) * LOW_PAIRS) >> HALF_WORD
 
 
 @force_inline

@@ -1,6 +1,4 @@
-"""Rows in canonical order: ids ascending, each once, no value 0, so that every format of the same data gives the same
-bits.
-"""
+"""Rows in canonical order: ids ascend, each once, no value is 0. So all formats of the same data give the same bits."""
 
 from __future__ import annotations
 
@@ -16,13 +14,14 @@ RANKED = 128  # features of a row that are sorted by counting
 MOST = np.float32(LARGEST)
 WORD, LOW = np.uint64(32), np.uint64(2**32 - 1)
 ZERO, ONE, TWO = (np.uint64(number) for number in (0, 1, 2))
+ONES = 1 << 32
 
 
 @kernel
 def sort_row(ids, values, start, stop):
-    """Sort one row by id, in place and stably; add up repeated ids, to no more than fits, and leave out what is 0 then.
+    """Sort one row by id, in place and stably; add up repeated ids, within MOST, and drop values of 0.
 
-    Returns where the row ends now.
+    Returns the new end of the row.
     """
     if stop - start > RANKED:
         keys, before = np.empty(stop - start, np.uint64), np.empty(stop - start, np.float32)
@@ -57,17 +56,17 @@ def sort_row(ids, values, start, stop):
 
 
 @kernel
-def ranking_room():
-    """Room for `rank_row`."""
+def allocate_ranking():
+    """Allocate scratch for `rank_row`."""
     return np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32), np.empty(RANKED, np.uint32)
 
 
 @force_inline
 def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
-    """Write a row of up to RANKED features, those from `first` on, to `ids[start:]`, each where its rank says.
+    """Write a row of up to RANKED features, from `first` on, to `ids[start:]`, each at its rank.
 
-    The given ids are turned (`ouzel.kernels.ranks`); behind `first + count`, and in `ranks`, there is room for 8 more.
-    Returns whether every id is there once; else it is not a row yet.
+    The given ids are turned (`ouzel.kernels.ranks`); behind `first + count`, and in `ranks`, 8 more are allocated.
+    Returns whether every id stands once; if not, what was written is not a row.
     """
     count_smaller_among(given_ids, first, count, ranks)
     total = ZERO
@@ -79,14 +78,14 @@ def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
 
 
 @force_inline
-def rank_row(ids, values, start, stop, room):
-    """`sort_row`, where rows of up to RANKED features have each id go where so many smaller ones say, without a branch.
+def rank_row(ids, values, start, stop, scratch):
+    """Do the same as `sort_row`, without a branch for rows of up to RANKED features: smaller ids are counted.
 
-    `room` is that of `ranking_room`.
+    `scratch` comes from `allocate_ranking`.
     """
     if stop - start > RANKED:
         return sort_row(ids, values, start, stop)
-    spare_ids, spare_values, ranks = room
+    spare_ids, spare_values, ranks = scratch
     first, count = np.uint64(start), np.uint64(stop - start)
     zeros = ZERO
     for k in range(count):
@@ -97,7 +96,7 @@ def rank_row(ids, values, start, stop, room):
         return sort_row(ids, values, start, stop)
     if rank_into(spare_ids, spare_values, ZERO, count, ranks, ids, values, first):
         return stop
-    for k in range(count):  # an id is there more than once
+    for k in range(count):  # an id stands more than once
         ids[first + k] = spare_ids[k] ^ TURN
         values[first + k] = spare_values[k]
     return sort_row(ids, values, start, stop)
@@ -125,22 +124,22 @@ def canonical_rows(offsets, ids, values):
 
 
 @force_inline
-def note_zeros(ids, values, start, stop, zeros):
-    """Note the lowest and the highest id whose value is 0 in a row: it is no feature, and yet known; see `no_zeros`."""
+def record_zeros(ids, values, start, stop, zeros):
+    """Record the lowest and the highest id whose value is 0: a zero is not a feature, but its id is known."""
     for k in range(start, stop):
         if values[k] == 0.0:
             zeros[0] = min(zeros[0], np.int64(ids[k]))
             zeros[1] = max(zeros[1], np.int64(ids[k]))
 
 
-def no_zeros() -> np.ndarray:
-    """Room (3,) int64 for the lowest and the highest id of a 0, and for how many entries rows have lost."""
+def empty_zero_range() -> np.ndarray:
+    """Return (3,) int64: the lowest and the highest id of a zero, none yet, and how many entries rows have lost."""
     return np.array([MOST_ID + 1, -1, 0], np.int64)
 
 
 @kernel
 def without_zeros(offsets, ids, values):
-    """Leave out what is 0, in place and in the order that there is; return the number of entries left."""
+    """Drop values of 0, in place, without changing the order; return the number of entries left."""
     zeros = np.uint32(0)
     for k in range(len(values)):
         zeros += np.uint32(values[k] == 0.0)
@@ -157,14 +156,11 @@ def without_zeros(offsets, ids, values):
     return end
 
 
-ONES = 1 << 32
-
-
 @kernel
 def tidy_row(ids, values):
     """Put one row in canonical order, in place; return its length, -1 if a value is not finite.
 
-    ONES is added if a value is 1, which may have been a truth value, but for that of the id 0, which is the constant's.
+    Adds ONES if a value is 1, which may have been a truth value; the id 0 is the constant's and does not count.
     """
     total = np.float32(0.0)
     ones = np.uint32(0)

@@ -1,1 +1,1 @@
-"""Logs as streams: what a broker keeps in order can be read again from any place, so a model can note its own."""
+"""Logs (Kafka, Redis, NATS, growing tables) as streams of blocks, read from the position that a model stores."""

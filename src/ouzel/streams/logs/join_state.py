@@ -1,7 +1,7 @@
-"""Examples whose labels come later, in a log of their own: what waits for the other half, as part of a position.
+"""State of a join of events with later labels: the pending halves, stored as part of a position.
 
-Each message of either log is an input. What becomes of it depends on the inputs before it alone, so a position that has
-taken the same inputs as the reader stands where the reader stood.
+Each message of either log is an input. Its effect depends only on the inputs before it, so two states that have taken
+the same inputs are equal.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from typing import Any, NamedTuple, Self
 from ouzel.errors import OuzelError
 from ouzel.rules import Rule, check, either, label, list_of, table, text, whole
 
-Waiting = OrderedDict[str, tuple[int, Any]]  # by its key: how many events there were when it came, and what it is
-
 EVENTS, LABELS = 0, 1
 SIDES = ("events", "labels")
+MOST_BYTES = 64 << 20  # of the state in a model file, which is written with every checkpoint
+ROW = 48  # bytes of a row without its text
 
-
-MOST_BYTES = 64 << 20  # of the notes of a model file, which are written with every checkpoint
-ROW = 48  # bytes of a row but for its text
+Pending = OrderedDict[str, tuple[int, Any]]  # by join key: number of events when it arrived, and event or label
 
 
 class Input(NamedTuple):
@@ -33,20 +31,20 @@ class Input(NamedTuple):
     place: int | str
     ends: Mapping[str, int]
     time: int  # milliseconds since 1970, never less than before on its side
-    key: str | None = None  # None: it is for nobody
+    key: str | None = None  # None: it matches nothing
     value: Any = None  # the lines of an event, or a label
-    odd: bytes | None = None  # what is to be read as it is, for it is neither
+    malformed: bytes | None = None  # text to parse as it is: neither event nor label
 
 
-class Joined(NamedTuple):
-    """An event and its label."""
+class LabelledEvent(NamedTuple):
+    """An event with its label."""
 
     event: str
     label: Any
 
 
-def _size(key: str, value: Any) -> int:
-    """Bytes of a row in a model file, where marks that JSON escapes are escaped twice."""
+def _size(key: str, value: object) -> int:
+    """Estimate the bytes of a row in a model file, where JSON is escaped twice."""
     text = f"{key}{value}"
     return ROW + len(text.encode()) + 3 * (text.count('"') + text.count("\\") + text.count("\n"))
 
@@ -64,7 +62,7 @@ def _row(kind: Rule) -> Rule:
     )
 
 
-NOTED = {
+SCHEMA = {
     **dict.fromkeys(("taken", "seen", "late", "unlabelled"), whole()),
     **dict.fromkeys(("last", "ends"), list_of(table, 2)),
     "times": list_of(whole(), 2),
@@ -73,21 +71,21 @@ NOTED = {
 }
 
 
-class Matching(NamedTuple):
-    """How far events and labels have found one another.
+class JoinStats(NamedTuple):
+    """Counts of unmatched and pending events and labels.
 
-    >>> Matching(2, 1, 40, 3).facts
+    >>> JoinStats(2, 1, 40, 3).facts
     ['  labels       2 found no event   1 event found no label   40 events and 3 labels wait']
     """
 
-    late_labels: int  # without an event that waited
-    unlabelled_events: int  # that waited in vain
+    late_labels: int  # without a pending event
+    unlabelled_events: int  # expired without a label
     waiting_events: int
     waiting_labels: int
 
     @property
     def facts(self) -> list[str]:
-        """The counts for people."""
+        """The counts as lines for people."""
         late, unlabelled, events, labels = self
         found = f"{late:,} found no event   {_counted(unlabelled, 'event')} found no label"
         return [f"  {'labels':<13}{found}   {_counted(events, 'event')} and {_counted(labels, 'label')} wait"]
@@ -102,112 +100,109 @@ def _counted(count: int, what: str) -> str:
 
 
 class JoinState:
-    """How far two logs were read, and what of them waits: an event for as many further ones as the bound says."""
+    """Progress in two logs, and their pending messages, which expire after `window` further events."""
 
-    def __init__(self, within: int) -> None:
-        self.within = within
-        self.taken = 0  # inputs
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self.taken = 0  # inputs so far
         self.seen = 0  # events among them
         self.late = 0  # labels without an event that waited
-        self.unlabelled = 0  # events that waited in vain
+        self.unlabelled = 0  # events that expired without a label
         self.last: list[dict[str, int | str]] = [{}, {}]  # of each side, as in a position
         self.ends: list[dict[str, int]] = [{}, {}]
         self.times = [0, 0]
-        self.waiting: tuple[Waiting, Waiting] = (
-            OrderedDict(),
-            OrderedDict(),
-        )  # of each side
-        self.bytes = 0  # of the model file that what waits takes, about
+        self.pending: tuple[Pending, Pending] = (OrderedDict(), OrderedDict())  # of each side
+        self.bytes = 0  # estimated, of the pending messages in a model file
 
-    def take(self, given: Input) -> Joined | None:
-        """Take the next input; the example that it completes, if it does."""
+    def take(self, given: Input) -> LabelledEvent | None:
+        """Take the next input, and return the example that it completes, if any."""
         side = given.side
         self.taken += 1
         self.last[side][given.partition] = given.place
         self.ends[side] = dict(given.ends)
         self.times[side] = given.time
-        if given.odd is not None or (given.value is None):
+        if given.malformed is not None or (given.value is None):
             return None
         if side == EVENTS:
             self.seen += 1
-            self._forget()
+            self._expire()
         if given.key is None:
-            self._count(side)
+            self._count_dropped(side)
             return None
-        if given.key in self.waiting[1 - side]:
+        if given.key in self.pending[1 - side]:
             other = self._drop(1 - side, given.key)
-            return Joined(given.value, other) if side == EVENTS else Joined(other, given.value)
-        waiting = self.waiting[side]
-        if given.key in waiting or len(waiting) >= self.within:
-            self._drop(side, given.key if given.key in waiting else next(iter(waiting)))
-            self._count(side)
-        waiting[given.key] = self.seen, given.value
+            return LabelledEvent(given.value, other) if side == EVENTS else LabelledEvent(other, given.value)
+        pending = self.pending[side]
+        if given.key in pending or len(pending) >= self.window:
+            self._drop(side, given.key if given.key in pending else next(iter(pending)))
+            self._count_dropped(side)
+        pending[given.key] = self.seen, given.value
         self.bytes += _size(given.key, given.value)
         while self.bytes > MOST_BYTES:
-            side = EVENTS if self.waiting[EVENTS] else LABELS
-            self._drop(side, next(iter(self.waiting[side])))
-            self._count(side)
+            side = EVENTS if self.pending[EVENTS] else LABELS
+            self._drop(side, next(iter(self.pending[side])))
+            self._count_dropped(side)
         return None
 
     def _drop(self, side: int, key: str) -> Any:
-        """What waits under a key, which it does no longer."""
-        value = self.waiting[side].pop(key)[1]
+        """Remove and return the pending message of a key."""
+        value = self.pending[side].pop(key)[1]
         self.bytes -= _size(key, value)
         return value
 
-    def _forget(self) -> None:
-        """Forget what has waited for too many events."""
-        for side, waiting in enumerate(self.waiting):
-            while waiting and self.seen - waiting[key := next(iter(waiting))][0] >= self.within:
+    def _expire(self) -> None:
+        """Drop messages that have been pending for a whole window."""
+        for side, pending in enumerate(self.pending):
+            while pending and self.seen - pending[key := next(iter(pending))][0] >= self.window:
                 self._drop(side, key)
-                self._count(side)
+                self._count_dropped(side)
 
-    def _count(self, side: int) -> None:
+    def _count_dropped(self, side: int) -> None:
         if side == EVENTS:
             self.unlabelled += 1
         else:
             self.late += 1
 
     @property
-    def matching(self) -> Matching:
-        """How far the two have found one another."""
-        return Matching(self.late, self.unlabelled, *map(len, self.waiting))
+    def stats(self) -> JoinStats:
+        """Counts of unmatched and pending messages."""
+        return JoinStats(self.late, self.unlabelled, *map(len, self.pending))
 
-    def told(self) -> str:
-        """What was left out, in a line; nothing if all found its other half."""
-        said = [f"labels without an event among the last {self.within:,} ({self.late:,})"] if self.late else []
+    def summary(self) -> str:
+        """Summarize what was left out in a line; empty if nothing was."""
+        said = [f"labels without an event among the last {self.window:,} ({self.late:,})"] if self.late else []
         if self.unlabelled:
-            said.append(f"events without a label before {self.within:,} more came ({self.unlabelled:,})")
+            said.append(f"events without a label before {self.window:,} more came ({self.unlabelled:,})")
         return f"left out: {', '.join(said)}" if said else ""
 
     def to_json(self) -> dict[str, Any]:
-        """The state as JSON values."""
-        rows = [[[key, *kept] for key, kept in waiting.items()] for waiting in self.waiting]
-        found = {name: getattr(self, name) for name in NOTED if hasattr(self, name)}
+        """Return the state as JSON values."""
+        rows = [[[key, *kept] for key, kept in pending.items()] for pending in self.pending]
+        found = {name: getattr(self, name) for name in SCHEMA if hasattr(self, name)}
         return {**copy.deepcopy(found), **dict(zip(SIDES, rows, strict=True))}
 
     @classmethod
     def from_json(cls, stored: Any) -> Self:
-        """The state that `to_json` gave; OuzelError if it makes no sense."""
-        check(stored, NOTED, "what waits for labels")
+        """Return the state that `to_json` wrote; OuzelError if it is not sound."""
+        check(stored, SCHEMA, "what waits for labels")
         places = either(text, whole())
         if not all(map(places.holds, [place for side in stored["last"] for place in side.values()])) or not all(
             len(stored[name]) == 2 for name in ("last", "ends", "times")
         ):
             raise OuzelError("what waits for labels is not of two logs")
         found = cls(0)
-        for name in NOTED.keys() - set(SIDES):
+        for name in SCHEMA.keys() - set(SIDES):
             setattr(found, name, stored[name])
-        for waiting, name in zip(found.waiting, SIDES, strict=True):
-            waiting.update((key, (number, value)) for key, number, value in stored[name])
-        for waiting in found.waiting:
-            found.bytes += sum(_size(key, value) for key, (_, value) in waiting.items())
+        for pending, name in zip(found.pending, SIDES, strict=True):
+            pending.update((key, (number, value)) for key, number, value in stored[name])
+        for pending in found.pending:
+            found.bytes += sum(_size(key, value) for key, (_, value) in pending.items())
         return found
 
-    def __deepcopy__(self, memo: Any) -> Self:
-        """A copy that shares the lines, which nobody changes."""
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Copy the state; the immutable lines are shared."""
         found = copy.copy(self)
         found.last, found.ends = [dict(side) for side in self.last], [dict(side) for side in self.ends]
         found.times = list(self.times)
-        found.waiting = (self.waiting[0].copy(), self.waiting[1].copy())
+        found.pending = (self.pending[0].copy(), self.pending[1].copy())
         return found

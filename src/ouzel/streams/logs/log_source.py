@@ -1,10 +1,10 @@
-"""A log as the bytes of a file of lines: for what reads lines, and notes no position."""
+"""A log as a source of lines, for readers of files, which store no position."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 from ouzel.errors import DataError
 from ouzel.streams.formats.catalogue import find
@@ -14,16 +14,19 @@ from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import name_of
 from ouzel.streams.sources.source import Source
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 
 class LogSource(Source):
-    """The messages of a log as it stands, a line each."""
+    """Source of the messages that a log holds now, one line each."""
 
     def __init__(self, address: str) -> None:
         super().__init__("-")
         self.name, self._address = name_of(address), address
 
     def close(self) -> None:
-        """Leave the server."""
+        """Disconnect."""
         if self._packed is not None:
             self._packed.close()
 
@@ -32,7 +35,7 @@ class LogSource(Source):
 
 
 class LogBytes(io.RawIOBase):
-    """The messages of a log as it stands, a line each."""
+    """Raw stream of the messages that a log holds now, one line each."""
 
     def __init__(self, url: str) -> None:
         self._lines = _lines(url)
@@ -42,23 +45,24 @@ class LogBytes(io.RawIOBase):
         return True
 
     def close(self) -> None:
-        self._lines.close()  # type: ignore[attr-defined]
+        self._lines.close()
         super().close()
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
         while not self._rest:
             text = next(self._lines, None)
             if text is None:
                 return 0
             self._rest = memoryview(text)
-        count = min(len(buffer), len(self._rest))
-        buffer[:count] = self._rest[:count]
+        count = min(len(view), len(self._rest))
+        view[:count] = self._rest[:count]
         self._rest = self._rest[count:]
         return count
 
 
-def _lines(url: str) -> Iterator[bytes]:
-    """The messages, some at a time."""
+def _lines(url: str) -> Generator[bytes, None, None]:
+    """Yield the lines of a batch of messages at a time."""
     log = open_log(url, Reading())
     try:
         for batch in log.read(Position(), follow=False):

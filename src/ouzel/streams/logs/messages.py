@@ -1,4 +1,4 @@
-"""Messages as lines, what is read of them, and what is wrong with those that are no examples."""
+"""Messages as lines, and the results of decoding them: examples and bad lines."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from ouzel.streams.logs.protocol import Batch, shown
 class Bad(NamedTuple):
     """A line that is not an example."""
 
-    message: int  # of the batch
-    line: int  # of the batch
+    message: int  # its index in the batch
+    line: int  # its index in the batch
     error: DataError
     original: bytes  # the whole message
 
     @property
     def reason(self) -> str:
-        """What is wrong with it, and what else helps than to leave it out."""
+        """The error as a line; its advice is left out if that is to skip the line."""
         return self.error.reason if self.error.options == {"on_error": "skip"} else str(self.error)
 
 
 class Decoded(NamedTuple):
-    """What a batch holds."""
+    """The examples and bad lines of a batch."""
 
     batch: Batch
     blocks: list[Block]
-    lines: np.ndarray  # (rows,) int64, which line of the batch each row is
-    firsts: np.ndarray  # (n + 1,) int64, the first line of each message, and the number of all lines
+    lines: np.ndarray  # (rows,) int64, the line of each row
+    firsts: np.ndarray  # (n + 1,) int64, the first line of each message, then the number of lines
     bad: list[Bad]
 
 
 def content(value: bytes | None, format: Format | None) -> list[bytes]:
-    """The lines of a message that hold something; a JSON object may stand on several. None is a format not known yet.
+    """Split a message into its lines that are not blank; a JSON object on several lines becomes one.
+
+    `format` is None while it is not known.
 
     >>> from ouzel.streams.formats.catalogue import find
     >>> json_lines, svmlight = find("jsonl"), find("svmlight")
@@ -56,14 +58,14 @@ def content(value: bytes | None, format: Format | None) -> list[bytes]:
 
 
 def lines_of(batch: Batch, format: Format | None) -> list[list[bytes]]:
-    """The lines of each message, with the members that come beside it."""
+    """Return the lines of each message, with its metadata as members."""
     lines = [content(value, format) for value in batch.values]
-    if not batch.beside:
+    if not batch.metadata:
         return lines
-    return [[with_members(line, members) for line in some] for some, members in zip(lines, batch.beside, strict=True)]
+    return [[with_members(line, members) for line in some] for some, members in zip(lines, batch.metadata, strict=True)]
 
 
-def place_of(name: str, batch: Batch, message: int) -> str:
-    """Where a message is, for people."""
+def location_of(name: str, batch: Batch, message: int) -> str:
+    """Describe the location of a message for people."""
     partition = f"partition {batch.partition}, " if batch.partition else ""
     return f"{name}: {partition}offset {shown(batch.places[message])}"

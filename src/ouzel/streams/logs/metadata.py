@@ -1,29 +1,29 @@
-"""What comes beside a message, its key and its headers, as members of what it holds: columns like any other."""
+"""Metadata of messages, their keys and headers, as columns like any other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ouzel.streams.options import Options, refuse_of_messages
 from ouzel.streams.sources.addresses import address_of, is_database
 
 KEY, HEADER = "key", "header:"
-FIELDS = {"with_key": "key", "with_headers": "field"}  # what an address of Redis must name
+ADDRESS_FIELDS = {"with_key": "key", "with_headers": "field"}  # options of an address of Redis
 
-Members = Mapping[str, str]
+Metadata = Mapping[str, str]  # of one message: columns and their values
 
 
-class Beside(NamedTuple):
-    """What of it is wanted."""
+class MetadataFields(NamedTuple):
+    """Selection of the metadata that become columns."""
 
     key: bool = False
     headers: bool = False
 
-    def members(self, key: bytes | str | None, headers: Iterable[tuple[str, Any]]) -> Members:
-        """Those of a message with a key and headers.
+    def of_message(self, key: bytes | str | None, headers: Iterable[tuple[str, bytes | str | None]]) -> Metadata:
+        """Select from the key and headers of a message.
 
-        >>> Beside(True, True).members(b"ann", [("from", b"app")])
+        >>> MetadataFields(True, True).of_message(b"ann", [("from", b"app")])
         {'key': 'ann', 'header:from': 'app'}
         """
         found = {KEY: _text(key)} if self.key and key is not None else {}
@@ -32,35 +32,35 @@ class Beside(NamedTuple):
         return found
 
 
-NOTHING = Beside()
+NO_METADATA = MetadataFields()
 
 
-def beside_of(options: Options) -> Beside:
-    """What is asked for."""
-    return Beside(options.with_key, options.with_headers)
+def metadata_fields(options: Options) -> MetadataFields:
+    """Return the metadata that options request."""
+    return MetadataFields(options.with_key, options.with_headers)
 
 
-def check_beside(options: Options, name: str, url: str) -> None:
-    """Refuse to ask for what comes beside messages of a source at an address that has none."""
-    for option in FIELDS:
-        if has(url, option):
+def check_metadata(options: Options, name: str, url: str) -> None:
+    """Refuse options that request metadata of an address whose messages have none."""
+    for option in ADDRESS_FIELDS:
+        if has_metadata(url, option):
             continue
         fields = " unless its address names their fields, as in redis://server/stream?field=message&key=user"
         refuse_of_messages(options, name, option, "" if is_database(url) else fields)
 
 
-def has(url: str, option: str) -> bool:
-    """Whether messages at an address have what an option asks for.
+def has_metadata(url: str, option: str) -> bool:
+    """Whether messages at an address have the metadata that an option requests.
 
-    >>> has("kafka://broker/clicks", "with_key"), has("redis://server/clicks", "with_key")
+    >>> has_metadata("kafka://broker/clicks", "with_key"), has_metadata("redis://server/clicks", "with_key")
     (True, False)
     """
     if is_database(url):
         return False
     address = address_of(url)
-    return address.kind.has_keys or FIELDS[option] in address.options
+    return address.kind.has_keys or ADDRESS_FIELDS[option] in address.options
 
 
 def _text(value: bytes | str) -> str:
-    """A key or a header as text; bytes that are none are written as Python does."""
+    """Decode a key or a header; bytes that are not UTF-8 are escaped as Python does."""
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")

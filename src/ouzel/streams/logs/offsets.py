@@ -1,4 +1,4 @@
-"""The end of a reading that goes until a place or a time."""
+"""Start and end of a reading: parsing of both options, and cutting of batches at the end."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ ENDINGS = "'lag 0', 'offset N', 'examples N', or a time such as 2026-11-20T08:00
 
 
 class Until(NamedTuple):
-    """When a reading ends; of these at most one."""
+    """End of a reading; at most one of these is set."""
 
-    place: str | None = None  # the last message of each partition to be learnt
+    place: str | None = None  # of the last message of each partition
     time: int | None = None  # milliseconds since 1970: messages before it are learnt
-    examples: int | None = None  # in all, those of earlier runs with them
-    follow: bool = True  # or where the log ends at present
+    examples: int | None = None  # in total, with those of earlier runs
+    follow: bool = True  # continue at the end of the log
 
 
 def milliseconds(text: str) -> int | None:
-    """A time as milliseconds since 1970; local, unless it says otherwise; None if it is not one.
+    """Parse a time as milliseconds since 1970, local unless it has an offset; None if it is not a time.
 
     >>> milliseconds("2026-11-20T08:00+00:00"), milliseconds("soon")
     (1795161600000, None)
@@ -35,10 +35,10 @@ def milliseconds(text: str) -> int | None:
         return None
 
 
-def begin_of(text: str) -> str | int:
-    """'beginning', 'end', or a time in milliseconds.
+def parse_start(text: str) -> str | int:
+    """Parse a start: 'beginning', 'end', or a time, returned in milliseconds.
 
-    >>> begin_of("end")
+    >>> parse_start("end")
     'end'
     """
     if text in ("beginning", "end"):
@@ -49,10 +49,10 @@ def begin_of(text: str) -> str | int:
     return time
 
 
-def until_of(text: str | None, follow: bool) -> Until:
-    """When a reading ends, of what was said.
+def parse_until(text: str | None, follow: bool) -> Until:
+    """Parse the end of a reading.
 
-    >>> until_of("offset 99", False).place, until_of(None, False).follow, until_of("lag 0", True).follow
+    >>> parse_until("offset 99", False).place, parse_until(None, False).follow, parse_until("lag 0", True).follow
     ('99', False, False)
     """
     if text is None:
@@ -72,7 +72,7 @@ def until_of(text: str | None, follow: bool) -> Until:
 
 
 class Ending:
-    """Cuts batches where a reading ends; over once that holds of every partition."""
+    """Cuts batches at the end of a reading; `over` once every partition has ended."""
 
     def __init__(self, until: Until, log: Log, position: Position) -> None:
         self.until, self.log = until, log
@@ -81,12 +81,12 @@ class Ending:
         if until.place is not None:
             try:
                 self._place = log.order(until.place)
-                self._note(position)
+                self._close_read(position)
             except ValueError:
                 raise OuzelError(f"{log.name}: there is no offset such as {until.place!r}") from None
 
     def cut(self, batch: Batch) -> Batch:
-        """The messages of a batch that are to be read."""
+        """Return the messages of a batch before the end."""
         if batch.partition not in self._open:
             return batch.cut(0, 0)
         count = len(batch.places)
@@ -100,11 +100,11 @@ class Ending:
         return batch.cut(0, count)
 
     def pause(self) -> None:
-        """Take note that there is no more at present: after the time, no more is waited for."""
+        """Handle the end of the log: after the end time nothing more is awaited."""
         if self.until.time is not None and time.time() * 1000 >= self.until.time:
             self.over = True
 
-    def _note(self, position: Position) -> None:
+    def _close_read(self, position: Position) -> None:
         for partition in list(self._open):
             last = position.last.get(partition)
             self._close(partition, last is not None and self.log.order(last) >= self._place)

@@ -1,4 +1,4 @@
-"""Messages sent to logs: each is there at least once when `send` returns."""
+"""Opening of the log, or of the sink of messages, at an address."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from ouzel.streams.logs.protocol import Log
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, query_of
 
+ACKNOWLEDGED = 30.0  # seconds that a server has to acknowledge what it was sent
+
 
 def open_log(url: str, reading: Reading) -> Log:
-    """The log at an address; DataError where there is none."""
+    """Open the log at an address; DataError if there is none."""
     if is_database(url):
         from ouzel.streams.logs.table_log import TableLog
 
@@ -21,21 +23,18 @@ def open_log(url: str, reading: Reading) -> Log:
     return cast(Log, address.kind.module.open_address(address, reading))
 
 
-ACKNOWLEDGED = 30.0  # seconds that a server has to acknowledge what it was sent
-
-
 class Sink(Protocol):
-    """Where messages go."""
+    """Receiver of messages: each is stored at least once when `send` returns."""
 
     def send(self, messages: Sequence[bytes]) -> None:
-        """Have messages acknowledged; DataError if they are not."""
+        """Send messages and wait until they are acknowledged; DataError if they are not."""
 
     def close(self) -> None:
-        """Leave the server."""
+        """Disconnect."""
 
 
 def open_sink(url: str) -> Sink:
-    """What takes messages at an address; OuzelError where none does."""
+    """Open the sink at an address; OuzelError if it takes no messages."""
     if not is_log(url) or is_database(url):
         raise OuzelError(f"messages are sent to a log such as {EXAMPLE}; got {url!r}")
     address = address_of(url)

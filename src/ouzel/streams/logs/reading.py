@@ -1,4 +1,4 @@
-"""What is asked of the reading of a log, beside what is asked of any stream."""
+"""Options of reading a log, in addition to those of every stream."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Range, check
-from ouzel.streams.logs.metadata import NOTHING, Beside
-from ouzel.streams.logs.offsets import Until, begin_of, until_of
+from ouzel.streams.logs.metadata import NO_METADATA, MetadataFields
+from ouzel.streams.logs.offsets import Until, parse_start, parse_until
 
 ON_GAP = ("raise", "skip")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How far a log is read, and what becomes of what is wrong in it."""
+    """Options of reading a log: start, end, gaps, labels to join."""
 
     begin: str = "beginning"
-    """Where to begin if no position is noted: "beginning", "end", or a time."""
+    """Where to begin if no position is stored: "beginning", "end", or a time."""
     follow: bool = False
     """Go on at the end, and wait for more."""
     until: str | None = None
@@ -33,12 +33,12 @@ class Reading:
     """The member of both by which labels find their messages; else the keys of messages."""
     quarantine: str | None = None
     """A file for messages that are left out."""
-    beside: Beside = NOTHING
-    """What of keys and headers is to be read, which `with_key` and `with_headers` of `Options` say."""
+    metadata: MetadataFields = NO_METADATA
+    """Metadata to read, as `with_key` and `with_headers` of `Options` request."""
 
     def __post_init__(self) -> None:
-        begin_of(self.begin)
-        until_of(self.until, self.follow)
+        parse_start(self.begin)
+        parse_until(self.until, self.follow)
         check("within", Range(1, whole=True), self.within)
         if self.labels is None and self.by is not None:
             raise OuzelError("a member by which labels find messages needs a log of labels; leave out", by=self.by)
@@ -47,8 +47,8 @@ class Reading:
 
     @property
     def ending(self) -> Until:
-        """When the reading ends."""
-        return until_of(self.until, self.follow)
+        """The parsed end of the reading."""
+        return parse_until(self.until, self.follow)
 
     @property
     def timed(self) -> bool:
@@ -57,12 +57,12 @@ class Reading:
 
 
 def take_reading(options: dict[str, Any]) -> Reading:
-    """The options of logs among others, taken away from them.
+    """Remove the options of logs from others, and return them.
 
     >>> options = {"label": "y", "follow": True}
     >>> take_reading(options).follow, options
     (True, {'label': 'y'})
     """
-    names = [field.name for field in fields(Reading) if field.name != "beside"]
+    names = [field.name for field in fields(Reading) if field.name != "metadata"]
     given = {name: options.pop(name) for name in names if name in options}
     return Reading(**{name: value for name, value in given.items() if value is not None})

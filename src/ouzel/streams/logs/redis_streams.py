@@ -1,7 +1,7 @@
 """Redis streams, read with redis-py.
 
-The position is the id of the last entry learnt, with how many entries the stream had been given up to it. Redis counts
-those that it was ever given (since version 7), so that entries that were trimmed before they were learnt are noticed.
+The position is the id of the last entry learnt, with the number of entries ever added up to it. Redis counts these
+(since version 7), which reveals entries that were trimmed before they were learnt.
 """
 
 from __future__ import annotations
@@ -14,9 +14,19 @@ from urllib.parse import quote
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
-from ouzel.streams.logs.brokers import Topic
-from ouzel.streams.logs.metadata import Members
-from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, TOUCH, Batch, Pause, Place, Position, gap, shown
+from ouzel.streams.logs.connection import ConnectedLog
+from ouzel.streams.logs.metadata import Metadata
+from ouzel.streams.logs.protocol import (
+    COUNT_MARK,
+    MOST_AT_ONCE,
+    POLL_INTERVAL,
+    Batch,
+    Idle,
+    Place,
+    Position,
+    gap,
+    shown,
+)
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import Address
 
@@ -26,36 +36,36 @@ except ImportError:
     raise OuzelError('Redis streams are read with redis-py: pip install "ouzel[redis]"') from None
 
 Id = tuple[int, int]
-GONE = (redis.ConnectionError, redis.TimeoutError)
-BEFORE_ALL = "0-0"
+CONNECTION_ERRORS = (redis.ConnectionError, redis.TimeoutError)
+FIRST_ID = "0-0"
 
 
 def open_address(address: Address, reading: Reading) -> RedisStream:
-    """The stream at an address."""
+    """Open the stream at an address."""
     return RedisStream(address, reading)
 
 
 def open_sink(address: Address) -> RedisSink:
-    """What adds messages to the stream at an address."""
+    """Open the sink that adds messages to the stream at an address."""
     return RedisSink(address)
 
 
-def connected(address: Address) -> Any:
-    """A client of the server at an address."""
+def connect(address: Address) -> Any:
+    """Return a client of the server at an address."""
     server = address.servers if ":" in address.servers else f"{address.servers}:6379"
     login = f"{quote(address.user or '')}:{quote(address.password)}@" if address.password else ""
     query = "&".join(f"{name}={value}" for name, value in address.options.items() if name not in ("field", "key"))
     return redis.Redis.from_url(f"{address.scheme}://{login}{server}?{query}", socket_timeout=10.0)
 
 
-class RedisStream(Topic):
-    """One stream. An entry of one field is the value of that field, any other an object of its fields."""
+class RedisStream(ConnectedLog):
+    """One stream. An entry with one field is the value of that field; any other is an object of its fields."""
 
     def __init__(self, address: Address, reading: Reading) -> None:
-        super().__init__(address, reading)
+        super().__init__(address.name, address.path, reading)
         self._field, self._key = (_encoded(address.options.get(name)) for name in ("field", "key"))
-        self._server = connected(address)
-        self._server.set_response_callback("XREAD", _as_it_is)  # no dictionary of each entry's fields is made
+        self._server = connect(address)
+        self._server.set_response_callback("XREAD", _unchanged)  # makes no dictionary of each entry's fields
         self._added: int | None = None
         try:
             kind: Any = self._server.type(self.topic)
@@ -65,16 +75,16 @@ class RedisStream(Topic):
             raise DataError.at(self.name, f"there is no such stream (it is {kind.decode()}); is its name right?")
 
     def identity(self) -> dict[str, str]:
-        """Redis gives no other name to a stream."""
+        """Name of the stream; Redis has no further id of one."""
         return {"kind": "redis", "topic": self.topic}
 
     def order(self, place: Place) -> Id:
-        """The two numbers of an id."""
-        time, _, number = str(place).partition(NOTED_WITH)[0].partition("-")
+        """Return the two numbers of an id."""
+        time, _, number = str(place).partition(COUNT_MARK)[0].partition("-")
         return int(time), int(number or 0)
 
-    def behind(self, position: Position) -> int | None:
-        """By the number of entries at the last reading."""
+    def lag(self, position: Position) -> int | None:
+        """Return the lag behind the number of entries at the last reading."""
         count = _count_of(position.last.get("", ""))
         return None if count is None or self._added is None else max(0, self._added - count)
 
@@ -82,39 +92,41 @@ class RedisStream(Topic):
         """Close the connection."""
         self._server.close()
 
-    def read(self, position: Position, follow: bool) -> Generator[Batch | Pause, None, None]:
-        """The entries behind a position."""
+    def read(self, position: Position, follow: bool) -> Generator[Batch | Idle, None, None]:
+        """Yield the entries after a position."""
         last: str | None = str(position.last[""]) if "" in position.last else None
         while True:
             try:
-                info, entries = self._asked(last)
+                info, entries = self._request(last)
                 self.outage.end()
-            except GONE as error:
+            except CONNECTION_ERRORS as error:
                 self.outage.begin(str(error))
                 self.outage.check(follow)
-                yield Pause.WAITING
+                yield Idle.WAITING
                 time.sleep(self.outage.pause())
                 continue
             if last is None:
-                last = self._beginning(info)
+                last = self._start_place(info)
                 continue
-            count = self._checked(last, info)
+            count = self._count_before(last, info)
             last = _place(str(shown(last)), count)
             if entries:
                 places = Places([identity for identity, _ in entries], count)
                 times = [self.order(place)[0] for place in places] if self.reading.timed else []
-                beside = [self._beside(_members(fields)) for _, fields in entries] if any(self.reading.beside) else []
-                yield Batch("", places, self._values(entries), times, beside=beside)
+                metadata = (
+                    [self._metadata(_as_dict(fields)) for _, fields in entries] if any(self.reading.metadata) else []
+                )
+                yield Batch("", places, self._values(entries), times, metadata=metadata)
                 last = str(places[-1])
             elif follow:
-                yield Pause.CAUGHT_UP
-                time.sleep(TOUCH)
+                yield Idle.AT_END
+                time.sleep(POLL_INTERVAL)
             else:
-                yield Pause.CAUGHT_UP
+                yield Idle.AT_END
                 return
 
-    def _asked(self, last: str | None) -> tuple[dict[str, Any], list[Any]]:
-        """What Redis knows of the stream, and the entries that come next, both of one moment."""
+    def _request(self, last: str | None) -> tuple[dict[str, Any], list[Any]]:
+        """Return the state of the stream and its next entries, in one transaction."""
         pipeline = self._server.pipeline(transaction=True)
         pipeline.xinfo_stream(self.topic)
         if last is not None:
@@ -122,20 +134,20 @@ class RedisStream(Topic):
         info, *found = pipeline.execute()
         self._added = info.get("entries-added")
         answer = found[0] if found else None
-        if isinstance(answer, dict):  # of the third version of the protocol
+        if isinstance(answer, dict):  # third version of the protocol
             answer = list(answer.items())
         return info, answer[0][1] if answer else []
 
-    def _beginning(self, info: dict[str, Any]) -> str:
+    def _start_place(self, info: dict[str, Any]) -> str:
         added, length = info.get("entries-added"), int(info["length"])
-        if self.begin == "end":
+        if self.start == "end":
             return _place(info["last-generated-id"].decode(), added)
-        if self.begin == "beginning":
-            return _place(BEFORE_ALL, None if added is None else added - length)
-        return f"{int(self.begin) - 1}-{2**64 - 1}"
+        if self.start == "beginning":
+            return _place(FIRST_ID, None if added is None else added - length)
+        return f"{int(self.start) - 1}-{2**64 - 1}"
 
-    def _checked(self, last: str, info: dict[str, Any]) -> int | None:
-        """How many entries there were up to a place; GapError if some behind it are gone."""
+    def _count_before(self, last: str, info: dict[str, Any]) -> int | None:
+        """Return the number of entries up to a place; GapError if entries after it are gone."""
         count, newest = _count_of(last), info["last-generated-id"].decode()
         if self.order(newest) < self.order(last) and count is not None:
             raise DataError.at(
@@ -158,28 +170,30 @@ class RedisStream(Topic):
         return count + gone
 
     def _values(self, entries: list[Any]) -> list[bytes | None]:
-        """Entries as messages."""
+        """Convert entries to messages."""
         if self._key is self._field is None and all(len(fields) == 2 for _, fields in entries):
             return [fields[1] for _, fields in entries]
-        return [self._value(_members(fields)) for _, fields in entries]
+        return [self._value(_as_dict(fields)) for _, fields in entries]
 
     def _value(self, fields: dict[bytes, bytes]) -> bytes | None:
-        """An entry as a message."""
+        """Convert an entry to a message."""
         if self._field is not None:
             return fields.get(self._field)
         if len(fields) - (self._key in fields) == 1:
             return next(value for name, value in fields.items() if name != self._key)
-        object_ = {_text(name): _plain(value) for name, value in fields.items() if name != self._key}
+        object_ = {_text(name): _json_value(value) for name, value in fields.items() if name != self._key}
         return json.dumps(object_, ensure_ascii=False).encode()
 
-    def _beside(self, fields: dict[bytes, bytes]) -> Members:
-        """The field that is the key, and those that are headers: all others, where one is the message."""
+    def _metadata(self, fields: dict[bytes, bytes]) -> Metadata:
+        """Return the metadata of an entry: its key field, and as headers all others if one field is the message."""
         headers = [(_text(name), value) for name, value in fields.items() if name not in (self._field, self._key)]
-        return self.reading.beside.members(fields.get(self._key or b""), headers if self._field is not None else ())
+        return self.reading.metadata.of_message(
+            fields.get(self._key or b""), headers if self._field is not None else ()
+        )
 
 
 class Places(Sequence[Place]):
-    """The places of entries with these ids, made when they are asked for: most never are."""
+    """Lazy sequence of the places of entries: most are never used."""
 
     def __init__(self, ids: Sequence[bytes], before: int | None) -> None:
         self._ids, self._before = ids, before  # entries before them
@@ -199,12 +213,12 @@ class Places(Sequence[Place]):
         return _place(self._ids[here].decode(), None if before is None else before + here + 1)
 
 
-def _as_it_is(answer: Any, **options: Any) -> Any:
+def _unchanged(answer: Any, **options: Any) -> Any:
     return answer
 
 
-def _members(fields: list[bytes]) -> dict[bytes, bytes]:
-    """Fields of an entry, which Redis tells as names and values in turn."""
+def _as_dict(fields: list[bytes]) -> dict[bytes, bytes]:
+    """Convert the fields of an entry, alternating names and values, to a dictionary."""
     return dict(zip(fields[::2], fields[1::2], strict=True))
 
 
@@ -216,30 +230,30 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8", "replace")
 
 
-def _plain(value: bytes) -> Any:
-    """A field of an entry, which Redis has as bytes: a number if it reads as one."""
+def _json_value(value: bytes) -> str | float:
+    """Convert a field of an entry to a JSON value: a number if it is written as one, else text."""
     text = _text(value)
     return float(text) if is_number(text) else text
 
 
 def _place(identity: str, count: int | None) -> str:
-    return identity if count is None else f"{identity}{NOTED_WITH}{count}"
+    return identity if count is None else f"{identity}{COUNT_MARK}{count}"
 
 
 def _count_of(place: Place) -> int | None:
-    count = str(place).partition(NOTED_WITH)[2]
+    count = str(place).partition(COUNT_MARK)[2]
     return int(count) if count else None
 
 
 class RedisSink:
-    """A Redis stream; each message is the field `message` of an entry."""
+    """Sink that adds to a Redis stream; each message is the field `message` of an entry."""
 
     def __init__(self, address: Address) -> None:
         self.name, self.topic = address.name, address.path
-        self._server = connected(address)
+        self._server = connect(address)
 
     def send(self, messages: Sequence[bytes]) -> None:
-        """Add them in one transaction."""
+        """Add messages in one transaction."""
         try:
             pipeline = self._server.pipeline(transaction=True)
             for message in messages:

@@ -1,4 +1,4 @@
-"""A log as a stream of blocks that knows, after every row, where it stands."""
+"""A log as a stream of blocks: its position after every row, its end, and its quarantine of bad messages."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ import numpy as np
 from ouzel.errors import DataError, EmptyError, OuzelError
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockIterator
-from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, meet
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, reconcile
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.logs.join_state import JoinState, Matching
-from ouzel.streams.logs.metadata import beside_of, check_beside
+from ouzel.streams.logs.join_state import JoinState, JoinStats
+from ouzel.streams.logs.metadata import check_metadata, metadata_fields
 from ouzel.streams.logs.offsets import Ending
 from ouzel.streams.logs.opening import open_log
-from ouzel.streams.logs.protocol import Batch, Log, Pause, Position, shown
+from ouzel.streams.logs.protocol import Batch, Idle, Log, Position, shown
 from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.addresses import address_of, is_database, query_of
 from ouzel.streams.sources.databases import LIBRARIES as DATABASE_LIBRARIES
-from ouzel.streams.sources.error_context import is_of_library, reason_of
-from ouzel.streams.sources.prefetch import made_ahead
+from ouzel.streams.sources.error_context import is_library_error, reason_of
+from ouzel.streams.sources.prefetch import prefetch
 
 if TYPE_CHECKING:
     from ouzel.streams.logs.arrow import TableDecoder
@@ -38,17 +38,22 @@ if TYPE_CHECKING:
     from ouzel.streams.logs.messages import Bad, Decoded
 
 
-class Quarantine:
-    """A file of JSON lines that grows; without a path it takes nothing.
+Recall = Callable[[dict[str, str]], Position | None]  # the stored position of the log with an identity
 
-    A reading that was killed, and goes on from its last checkpoint, writes what it meets again once more.
+LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", *DATABASE_LIBRARIES)
+
+
+class Quarantine:
+    """File of JSON lines to which bad messages are appended; does nothing without a path.
+
+    A reading that was killed and resumes at its last checkpoint appends the messages after that again.
     """
 
     def __init__(self, path: str | None, name: str) -> None:
         self.path, self.name = path, name
 
     def put(self, batch: Batch, bad: Bad) -> None:
-        """Add a message that is left out."""
+        """Append a message that is skipped."""
         if self.path is None:
             return
         entry = {"log": self.name, "partition": batch.partition, "offset": shown(batch.places[bad.message])}
@@ -64,26 +69,21 @@ class Quarantine:
             raise OuzelError(f"{self.path}: cannot be written ({error.strerror})") from None
 
 
-Recall = Callable[[dict[str, str]], Position | None]
-
-LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", *DATABASE_LIBRARIES)
-
-
 @dataclass
-class Taken:
-    """A batch as it is learnt."""
+class InFlight:
+    """A batch that is being learnt."""
 
     decoded: Decoded
-    row: int  # rows behind us
-    line: int  # lines behind us, bad ones with them
-    rows: int  # to be learnt
-    stop: int  # lines that are behind us when they are
+    row: int  # rows learnt
+    line: int  # lines passed, with bad ones
+    rows: int  # to learn
+    stop: int  # lines passed once these are learnt
 
 
 class LogStream(BlockIterator):
-    """Blocks of the examples in a log, from a position on. `close` it, or use it with `with`."""
+    """Stream of blocks of the examples in a log, from a position on. `close` it, or use it with `with`."""
 
-    leaves_out = True  # what a run that goes on has behind it
+    leaves_out = True  # what a resumed run has learnt
 
     def __init__(
         self,
@@ -97,200 +97,202 @@ class LogStream(BlockIterator):
         self.log, self.options, self.reading = log, options, reading
         self.name = log.name
         self._resumed = position is not None
-        self.learnt_to = copy.deepcopy(position) if position is not None else Position()
+        self.committed = copy.deepcopy(position) if position is not None else Position()
         if reading.labels is not None:
-            self.learnt_to.joined = self.learnt_to.joined or JoinState(reading.within)
-            self.learnt_to.joined.within = reading.within
-        self.examples = 0  # given out
+            self.committed.joined = self.committed.joined or JoinState(reading.within)
+            self.committed.joined.window = reading.within
+        self.examples = 0  # yielded
         self.remarks: list[str] = []
         self.begins = [0]
-        self.size: int | None = None  # bytes, of which nothing is known
+        self.size: int | None = None  # in bytes, not known
         self.position = 0
         self.space: FeatureSpace = NOTHING_KNOWN
         self.waiting, self.incomplete = False, False
-        self.caught_up = False  # whether the log had no more when it was last asked
+        self.caught_up = False  # whether the log was at its end when last read
         self.on_say: Callable[[str], None] = self.remarks.append  # called with lines for people
         log.say = lambda line: self.on_say(line)
-        self.on_wait: Callable[[], object] = lambda: None  # called before the log is waited for, and while it is
+        self.on_wait: Callable[[], object] = lambda: None  # called before and while the log is waited for
         self._quarantine = Quarantine(reading.quarantine, log.name)
         self._deriver = Deriver(options)
-        self._decoder = kind(format or self.learnt_to.format or None, options, log.name, self.remarks.append)
-        self._decoder.looked = self._begun = self._resumed
+        self._decoder = kind(format or self.committed.format or None, options, log.name, self.remarks.append)
+        self._decoder.schema_known = self._started = self._resumed
         self._until = reading.ending
-        self._lost_before = self.learnt_to.lost
-        self._ready: deque[tuple[Taken, Block]] = deque()
-        self._given: deque[tuple[Taken, Block]] = deque()
-        self._given_out = self._learnt = 0
+        self._lost_before = self.committed.lost
+        self._ready: deque[tuple[InFlight, Block]] = deque()
+        self._in_flight: deque[tuple[InFlight, Block]] = deque()
+        self._yielded = self._learnt = 0
         self._error: DataError | None = None
-        self._decoded = made_ahead(self._read(copy.deepcopy(self.learnt_to)))
+        self._decoded = prefetch(self._read(copy.deepcopy(self.committed)))
 
     @property
     def resumed(self) -> bool:
-        """Whether it begins at a position, which says what was learnt."""
+        """Whether it starts at a stored position."""
         return self._resumed
 
     @property
     def skipped(self) -> int:
-        """Bad lines left out, by earlier runs with this."""
-        return self.learnt_to.skipped
+        """Bad lines skipped, with those of earlier runs."""
+        return self.committed.skipped
 
     @property
-    def behind(self) -> int | None:
-        """How many messages are still to be learnt, as far as is known."""
-        return self.log.behind(self.learnt_to)
+    def lag(self) -> int | None:
+        """Number of messages still to be learnt, if known."""
+        return self.log.lag(self.committed)
 
     @property
-    def matching(self) -> Matching | None:
-        """Of two logs: how far events and labels have found one another in what was learnt."""
-        return None if self.learnt_to.joined is None else self.learnt_to.joined.matching
+    def join_stats(self) -> JoinStats | None:
+        """Counts of a join of two logs, in what was learnt."""
+        return None if self.committed.joined is None else self.committed.joined.stats
 
     def close(self) -> None:
-        """Stop reading, and leave the server."""
+        """Stop reading and disconnect."""
         self._decoded.close()
         self.log.close()
 
     def _next(self) -> Block:
-        self.learnt(self._given_out)
+        self.learnt(self._yielded)
         while not self._ready:
-            self._wait()
-        self._given.append(self._ready.popleft())
-        block = self._given[-1][1]
-        self._given_out += block.rows
+            self._fetch()
+        self._in_flight.append(self._ready.popleft())
+        block = self._in_flight[-1][1]
+        self._yielded += block.rows
         return block
 
     def learnt(self, examples: int) -> None:
-        """Take note that so many of the examples given out have been learnt."""
+        """Record that the first `examples` of those yielded have been learnt."""
         self.incomplete = True
-        while self._given and self._learnt < examples:
-            taken, block = self._given.popleft()
+        while self._in_flight and self._learnt < examples:
+            in_flight, block = self._in_flight.popleft()
             rows = min(block.rows, examples - self._learnt)
             self._learnt += rows
-            self.learnt_to.examples += rows
-            taken.row += rows
-            self._move(taken)
+            self.committed.examples += rows
+            in_flight.row += rows
+            self._commit(in_flight)
             if rows < block.rows:
-                self._given.appendleft((taken, block.slice(rows, block.rows)))
+                self._in_flight.appendleft((in_flight, block.slice(rows, block.rows)))
         self.incomplete = False
 
-    def _wait(self) -> None:
-        """Have ready what comes next of the log; StopIteration at its end."""
+    def _fetch(self) -> None:
+        """Fetch the next item of the log; StopIteration at its end."""
         self.waiting = True
         self.on_wait()
         if self._error is not None:
             raise self._error
-        found = None if self._full else next(self._decoded, None)
+        found = None if self._limit_reached else next(self._decoded, None)
         self.waiting = False
-        self.caught_up = found is Pause.CAUGHT_UP
+        self.caught_up = found is Idle.AT_END
         if found is None:
-            if not self.learnt_to.examples:
+            if not self.committed.examples:
                 raise EmptyError.at(self.log.name, "there are no examples in it; there is nothing to learn from")
             raise StopIteration
-        if not isinstance(found, Pause):
-            self._take(found)
+        if not isinstance(found, Idle):
+            self._enqueue(found)
 
     @property
-    def _full(self) -> bool:
-        """Whether as many examples were learnt as were asked for."""
+    def _limit_reached(self) -> bool:
+        """Whether the requested number of examples has been learnt."""
         most = self._until.examples
-        return most is not None and self.learnt_to.examples >= most
+        return most is not None and self.committed.examples >= most
 
-    def _take(self, decoded: Decoded) -> None:
-        """Have the rows of a batch ready, up to a bad one if that is not to be left out."""
-        partition, begun = self.learnt_to.within
-        begun = begun if partition == decoded.batch.partition else 0  # lines of the first message that were learnt
-        start = int(np.searchsorted(decoded.lines, begun))
-        taken = Taken(decoded, start, begun, len(decoded.lines), int(decoded.firsts[-1]))
-        bad = next((bad for bad in decoded.bad if bad.line >= begun), None)
+    def _enqueue(self, decoded: Decoded) -> None:
+        """Queue the rows of a batch, up to a bad one unless it is to be skipped."""
+        partition, learnt = self.committed.within
+        learnt = learnt if partition == decoded.batch.partition else 0  # lines of the first message
+        start = int(np.searchsorted(decoded.lines, learnt))
+        in_flight = InFlight(decoded, start, learnt, len(decoded.lines), int(decoded.firsts[-1]))
+        bad = next((bad for bad in decoded.bad if bad.line >= learnt), None)
         if bad is not None and self.options.on_error != "skip":
-            taken.rows, taken.stop = int(np.searchsorted(decoded.lines, bad.line)), bad.line
+            in_flight.rows, in_flight.stop = int(np.searchsorted(decoded.lines, bad.line)), bad.line
             self._error = bad.error
         if self._until.examples is not None:
-            most = start + self._until.examples - self.learnt_to.examples
-            if most < taken.rows:
-                taken.rows, taken.stop, self._error = most, int(decoded.lines[most - 1]) + 1, None
+            most = start + self._until.examples - self.committed.examples
+            if most < in_flight.rows:
+                in_flight.rows, in_flight.stop, self._error = most, int(decoded.lines[most - 1]) + 1, None
         first = 0
         for whole in decoded.blocks:
-            part = whole.slice(max(0, start - first), max(0, min(whole.rows, taken.rows - first)))
+            part = whole.slice(max(0, start - first), max(0, min(whole.rows, in_flight.rows - first)))
             first += whole.rows
-            for block in self._deriver.all([part] if part.rows else [], whole=False):
-                self.space = meet(self.space, block.space, learning=True)
+            for block in self._deriver.derive([part] if part.rows else [], whole=False):
+                self.space = reconcile(self.space, block.space, learning=True)
                 numbers = np.arange(self.examples, self.examples + block.rows)
-                self._ready.append((taken, block._replace(space=self.space, numbers=numbers)))
+                self._ready.append((in_flight, block._replace(space=self.space, numbers=numbers)))
                 self.examples += block.rows
         if not self._ready:
-            self._move(taken)
+            self._commit(in_flight)
 
-    def _move(self, taken: Taken) -> None:
-        """Stand where a batch was learnt up to, with what is bad before that behind us."""
-        position, batch, firsts = self.learnt_to, taken.decoded.batch, taken.decoded.firsts
-        line = taken.stop if taken.row == taken.rows else int(taken.decoded.lines[taken.row - 1]) + 1
+    def _commit(self, in_flight: InFlight) -> None:
+        """Move the position to where a batch was learnt, past the bad lines before that."""
+        position, decoded = self.committed, in_flight.decoded
+        batch, firsts = decoded.batch, decoded.firsts
+        finished = in_flight.row == in_flight.rows
+        line = in_flight.stop if finished else int(decoded.lines[in_flight.row - 1]) + 1
         message = int(np.searchsorted(firsts, line, side="right")) - 1
-        position.pass_over(batch, message)
+        position.advance(batch, message)
         within = line - int(firsts[message])
         position.within = (batch.partition, within) if within else ("", 0)
         position.format = self._decoder.format_name
         position.lost = self._lost_before + self.log.lost
-        for bad in taken.decoded.bad:
-            if taken.line <= bad.line < line:
+        for bad in decoded.bad:
+            if in_flight.line <= bad.line < line:
                 position.skipped += 1
                 self._quarantine.put(batch, bad)
-        taken.line = line
+        in_flight.line = line
 
-    def _read(self, position: Position) -> Iterator[Decoded | Pause]:
-        """Batches as examples, and pauses between them; in a thread of its own."""
+    def _read(self, position: Position) -> Iterator[Decoded | Idle]:
+        """Yield decoded batches and idle items; runs in a thread of its own."""
         try:
             yield from self._batches(position)
         except Exception as error:
             library = type(error).__module__.partition(".")[0] in LIBRARIES
-            if isinstance(error, OuzelError) or not (library or is_of_library(error)):
+            if isinstance(error, OuzelError) or not (library or is_library_error(error)):
                 raise
             raise DataError.at(self.log.name, f"cannot be read ({reason_of(error)})") from error
 
-    def _batches(self, position: Position) -> Iterator[Decoded | Pause]:
+    def _batches(self, position: Position) -> Iterator[Decoded | Idle]:
         ending = Ending(self._until, self.log, position)
-        held: list[Batch] = []  # the first ones, until there are enough of them to tell what they hold
-        with closing(made_ahead(self.log.read(position, self._until.follow))) as found:
+        pending: list[Batch] = []  # the first batches, until there are enough to infer the format
+        with closing(prefetch(self.log.read(position, self._until.follow))) as found:
             for batch in found if not ending.over else ():
                 if isinstance(batch, Batch):
-                    held.append(ending.cut(batch))
+                    pending.append(ending.cut(batch))
                 else:
                     ending.pause()
-                messages = sum(len(batch.places) for batch in held)
-                if self._begun or messages >= self.options.sample or batch is Pause.CAUGHT_UP:
-                    yield from self._examples(held)
-                if isinstance(batch, Pause):
+                messages = sum(len(batch.places) for batch in pending)
+                if self._started or messages >= self.options.sample or batch is Idle.AT_END:
+                    yield from self._examples(pending)
+                if isinstance(batch, Idle):
                     yield batch
                 if ending.over:
                     break
-        yield from self._examples(held)
+        yield from self._examples(pending)
 
-    def _examples(self, held: list[Batch]) -> Iterator[Decoded]:
-        """The examples of batches, which are taken away; the first ones tell what is told by first examples."""
-        batches = [batch for batch in held if len(batch.places)]
-        held.clear()
-        if not self._begun and batches:
-            self._decoder.look(batches)
-        if self._begun or not self._decoder.ready:
+    def _examples(self, pending: list[Batch]) -> Iterator[Decoded]:
+        """Decode and remove pending batches; infer from the first ones what is inferred once."""
+        batches = [batch for batch in pending if len(batch.places)]
+        pending.clear()
+        if not self._started and batches:
+            self._decoder.infer(batches)
+        if self._started or not self._decoder.ready:
             yield from map(self._decoder.decode, batches)
             return
-        self._begun = True
+        self._started = True
         first = list(map(self._decoder.decode, batches))
         for block in chain.from_iterable(decoded.blocks for decoded in first):
-            self._deriver.look(block)
+            self._deriver.observe(block)
         self._deriver.fix()
         yield from first
 
 
 def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall = lambda identity: None) -> LogStream:
-    """The log at an address as a stream, from the position that is recalled by its identity, if there is one.
+    """Read the log at an address as a stream, from the position that `recall` finds by its identity, if any.
 
     `given` are fields of `Options` and of `Reading`.
     """
     given = dict(given)
     reading = take_reading(given)
     options = make_options(given)
-    check_beside(options, query_of(url).name if is_database(url) else address_of(url).name, url)
-    reading = replace(reading, beside=beside_of(options))
+    check_metadata(options, query_of(url).name if is_database(url) else address_of(url).name, url)
+    reading = replace(reading, metadata=metadata_fields(options))
     log: Log
     if reading.labels is None:
         log = open_log(url, reading)

@@ -1,7 +1,7 @@
-"""Sources at addresses, by their schemes: logs such as kafka://broker:9092/topic, and databases. No client is imported.
+"""Addresses of logs, such as kafka://broker:9092/topic, and of databases, by their schemes. No client is imported.
 
-`LOGS` is the catalogue of logs, for command line, services and tests. A log more is one file in `streams/logs` and one
-entry.
+`LOGS` is the catalogue of logs for the command line, services and tests. A further log is one file in `streams/logs`
+and one entry.
 """
 
 from __future__ import annotations
@@ -9,34 +9,35 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple, TypeGuard
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from ouzel.errors import OuzelError, listed
 
 DATABASES = ("postgresql", "postgres", "sqlite", "duckdb")  # schemes
-OTHER = "adbc+"  # before the name of any other driver: adbc+snowflake://…
-SHOWN = 60  # letters of a query
+OTHER = "adbc+"  # prefix of any other driver: adbc+snowflake://…
+SHOWN = 60  # characters of a query
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
 
 
 class LogKind(NamedTuple):
-    """One entry: a kind of log, the schemes of its addresses, and where it is read and written."""
+    """Entry of the catalogue: a kind of log, the schemes of its addresses, and its module."""
 
     name: str  # for people
     schemes: tuple[str, ...]
     module_name: str  # below ouzel.streams.logs
     example: str  # an address
     extra: str  # what to install: ouzel[extra]
-    has_keys: bool  # whether messages have a key and headers; else the address names the fields that are
+    has_keys: bool  # whether messages have a key and headers; else the address names fields for them
 
     @property
-    def module(self) -> Any:
-        """Its reader, imported on first use; OuzelError where the library that it needs is absent."""
+    def module(self) -> ModuleType:
+        """Its module, imported on first use; OuzelError if the library that it needs is not installed."""
         return importlib.import_module(f"ouzel.streams.logs.{self.module_name}")
 
     def check_library(self) -> None:
-        """OuzelError where the library that it needs is absent."""
+        """Raise OuzelError if the library that it needs is not installed."""
         _ = self.module
 
 
@@ -47,11 +48,11 @@ LOGS = (
 )
 """Every kind of log."""
 BY_SCHEME = {scheme: kind for kind in LOGS for scheme in kind.schemes}
-EXAMPLE = LOGS[0].example  # of an address, for messages
+EXAMPLE = LOGS[0].example  # address, for error messages
 
 
 class Address(NamedTuple):
-    """Where a log is."""
+    """Address of a log."""
 
     scheme: str
     servers: str  # host:port, several with commas between them
@@ -62,16 +63,16 @@ class Address(NamedTuple):
 
     @property
     def kind(self) -> LogKind:
-        """What kind of log it is."""
+        """The entry of its kind of log."""
         return BY_SCHEME[self.scheme]
 
     @property
     def name(self) -> str:
-        """The address for people, without what is secret in it."""
+        """The address for people, without login and options."""
         return f"{self.scheme}://{self.servers}/{self.path}"
 
 
-def is_log(source: Any) -> bool:
+def is_log(source: object) -> TypeGuard[str]:
     """Whether a source is the address of a log.
 
     >>> is_log("kafka://localhost/clicks"), is_log("clicks.jsonl")
@@ -83,18 +84,18 @@ def is_log(source: Any) -> bool:
     return found is not None and found[1] in BY_SCHEME
 
 
-def is_remote(source: Any) -> bool:
-    """Whether a source is not a file, but the address of a log, or of a database."""
+def is_remote(source: object) -> TypeGuard[str]:
+    """Whether a source is the address of a log or a database, not a file."""
     return is_database(source) or is_log(source)
 
 
 def name_of(address: str) -> str:
-    """What an address is called, without the server and what is secret."""
+    """Return the name of the source at an address, without server and login."""
     return query_of(address).name.partition(": ")[2] if is_database(address) else address_of(address).path
 
 
-def only_log(sources: Sequence[Any]) -> str:
-    """The address of a log that stands alone; OuzelError if anything stands beside it."""
+def only_log(sources: Sequence[object]) -> str:
+    """Return the only source, the address of a log; OuzelError if there are several."""
     if len(sources) > 1:
         names = [name_of(source) if is_remote(source) else str(source) for source in sources]
         raise OuzelError(f"{listed(names)}: a log is read alone; learn the others first, and go on with --resume")
@@ -102,7 +103,7 @@ def only_log(sources: Sequence[Any]) -> str:
 
 
 def address_of(url: str) -> Address:
-    """The parts of an address.
+    """Parse the address of a log.
 
     >>> address_of("kafka://ann:secret@one:9092,two:9092/clicks?security.protocol=SASL_SSL").name
     'kafka://one:9092,two:9092/clicks'
@@ -118,16 +119,16 @@ def address_of(url: str) -> Address:
 
 
 class Query(NamedTuple):
-    """A question to a database. Its address is that of the database, with the question behind a #."""
+    """Query of a database. Its address is that of the database, then # and the SQL."""
 
     scheme: str
-    place: str  # what the driver takes: an address, or the path of a file
+    place: str  # for the driver: an address, or the path of a file
     name: str  # for people
     sql: str
-    cursor: str | None  # the column that only grows, if there is one
+    cursor: str | None  # column whose values only grow, if there is one
 
 
-def is_database(source: Any) -> bool:
+def is_database(source: object) -> TypeGuard[str]:
     """Whether a source is the address of a database.
 
     >>> is_database("sqlite:///shop.db#SELECT 1"), is_database("shop.db")
@@ -138,7 +139,7 @@ def is_database(source: Any) -> bool:
 
 
 def query_of(address: str) -> Query:
-    """The question that an address asks.
+    """Parse the address of a query.
 
     >>> query_of("postgresql://ann:secret@server/shop?cursor=id#SELECT * FROM clicks").name
     'postgresql://server/shop: SELECT * FROM clicks'
@@ -158,7 +159,7 @@ def query_of(address: str) -> Query:
 
 
 def with_query(database: str, sql: str, cursor: str | None) -> str:
-    """The address of a question to a database.
+    """Return the address of a query of a database.
 
     >>> with_query("postgresql://server/shop", "SELECT 1 AS id", "id")
     'postgresql://server/shop?cursor=id#SELECT 1 AS id'
@@ -169,5 +170,5 @@ def with_query(database: str, sql: str, cursor: str | None) -> str:
             f"got {database!r}"
         )
     joint = "&" if "?" in database else "?"
-    asked = f"{joint}{urlencode({'cursor': cursor})}" if cursor else ""
-    return f"{database}{asked}#{sql}"
+    question = f"{joint}{urlencode({'cursor': cursor})}" if cursor else ""
+    return f"{database}{question}#{sql}"

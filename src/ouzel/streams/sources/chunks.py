@@ -1,37 +1,40 @@
-"""A part of a file as a source of its own: a range of its bytes behind its header, or some of its row groups."""
+"""Chunks of whole lines of a source, and parts of a file as sources: a range of its bytes, or of its row groups."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.limits import Limits
-from ouzel.streams.sources.source import UNPACKED, Source, unbuffered
+from ouzel.streams.sources.source import UNPACK_BUFFER, Source, open_unbuffered
 
-CHUNK = 1 << 21  # bytes: what one thread parses at a time
-BEHIND = 128  # bytes behind the text of a chunk that are there: parsers look at many together
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK = 1 << 21  # bytes that one thread parses at a time
+PADDING = 128  # bytes after the text of a chunk: parsers read many bytes at once
+RANGE_BUFFER = 1 << 18  # bytes read at a time of a range
 
 Chunk = tuple[np.ndarray, int, int]  # (bytes) uint8, start, stop
 
 
 def chunks_of(source: Source, limits: Limits | None = None) -> Iterator[Chunk]:
-    """Whole lines of a source; the last may lack its newline. What a pipe has brought is given out at once.
+    """Yield chunks of whole lines of a source, those of a pipe as they arrive; the last line may lack its newline.
 
-    Every chunk has a buffer of its own, so that one is filled while others are parsed, and memory stays the same
-    however long the file is. Raises DataError at a line beyond the limit, or where an archive is damaged, after the
-    lines before it.
+    Every chunk has its own buffer, so that one is filled while others are parsed; memory does not depend on the size of
+    the file. Raises DataError for a line longer than the limit, or a damaged archive, after the lines before it.
     """
     limits = limits or Limits()
-    rest = np.empty(0, np.uint8)  # the beginning of a line whose end is still to come
+    rest = np.empty(0, np.uint8)  # start of a line that is not complete
     while True:
-        buffer = np.empty(len(rest) + max(CHUNK, min(len(rest), limits.line)) + BEHIND, np.uint8)
+        buffer = np.empty(len(rest) + max(CHUNK, min(len(rest), limits.line)) + PADDING, np.uint8)
         buffer[: len(rest)] = rest
-        more, error = _fill(source, buffer[len(rest) : -BEHIND].data)
+        more, error = _fill(source, buffer[len(rest) : -PADDING].data)
         filled = len(rest) + more
         cut = _after_last_newline(buffer, len(rest), filled)
         if cut:
@@ -48,14 +51,14 @@ def chunks_of(source: Source, limits: Limits | None = None) -> Iterator[Chunk]:
 
 
 def _fill(source: Source, buffer: memoryview) -> tuple[int, Exception | None]:
-    """Read into a buffer, of a pipe what is there; how much came, and the error that ended it.
+    """Fill a buffer, or read what a pipe has ready; return the number of bytes, and the error that ended reading.
 
-    Of a pipe `readinto1` would wait for more after what has been peeked at. `readinto` would lose what came before an
-    error, and so does `readinto1` if asked for more than it holds: of an archive only so much is asked for.
+    For a pipe, `readinto1` would wait for more after the bytes that were peeked at. `readinto` loses the bytes before
+    an error, and so does `readinto1` if it is to read more than its buffer: an archive is read one buffer at a time.
     """
-    file: Any = source.open()
+    file = source.open()
     filled = 0
-    most = UNPACKED if source.compressed else len(buffer)
+    most = UNPACK_BUFFER if source.compressed else len(buffer)
     try:
         if source.size is None:
             data = file.read1(len(buffer))
@@ -69,7 +72,7 @@ def _fill(source: Source, buffer: memoryview) -> tuple[int, Exception | None]:
 
 
 def _after_last_newline(buffer: np.ndarray, start: int, stop: int) -> int:
-    """The position behind the last newline of `buffer[start:stop]`, 0 if there is none."""
+    """Return the position after the last newline of `buffer[start:stop]`, 0 if there is none."""
     width = 1 << 12
     for end in range(stop, start, -width):
         found = np.flatnonzero(buffer[max(start, end - width) : end] == 10)
@@ -78,14 +81,11 @@ def _after_last_newline(buffer: np.ndarray, start: int, stop: int) -> int:
     return 0
 
 
-READ_AHEAD = 1 << 18
-
-
 class Range(io.RawIOBase):
-    """The first `head` bytes of a file, and those from `start` to `stop`."""
+    """Raw stream of the first `head` bytes of a file, then those from `start` to `stop`."""
 
     def __init__(self, path: Path, head: int, start: int, stop: int) -> None:
-        self._file = unbuffered(path)
+        self._file = open_unbuffered(path)
         self._spans = [span for span in ((0, head), (start, stop)) if span[0] < span[1]]
         self._at = self._spans[0][0] if self._spans else 0
         self._read = 0
@@ -100,7 +100,7 @@ class Range(io.RawIOBase):
         self._file.close()
         super().close()
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         while self._spans and self._at >= self._spans[0][1]:
             self._spans.pop(0)
             self._at = self._spans[0][0] if self._spans else 0
@@ -115,7 +115,7 @@ class Range(io.RawIOBase):
 
 
 class RangeSource(Source):
-    """Whole lines of a file that is not packed: bytes `start` to `stop`, with its first `head` bytes before them."""
+    """Source of whole lines of an uncompressed file: its first `head` bytes, then bytes `start` to `stop`."""
 
     def __init__(self, path: str, head: int, start: int, stop: int) -> None:
         super().__init__(path)
@@ -127,14 +127,14 @@ class RangeSource(Source):
         if self._packed is None:
             assert self.path is not None
             try:
-                self._packed = io.BufferedReader(Range(self.path, *self._range), READ_AHEAD)
+                self._packed = io.BufferedReader(Range(self.path, *self._range), RANGE_BUFFER)
             except OSError as error:
                 raise DataError.at(self.name, f"cannot be read ({error.strerror})") from None
         return self._packed
 
 
 class RowGroupSource(Source):
-    """Row groups `first` to `last` of a Parquet file, the last left out."""
+    """Source of row groups `first` to `last` - 1 of a Parquet file."""
 
     def __init__(self, path: str, first: int, last: int) -> None:
         super().__init__(path)

@@ -1,4 +1,4 @@
-"""Archives as bytes: gzip, bzip2, xz and zstd, told by content and unpacked a bounded piece at a time."""
+"""Decompression of gzip, bzip2, xz and zstd, detected by magic bytes, a bounded number of bytes at a time."""
 
 from __future__ import annotations
 
@@ -7,23 +7,41 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import zstandard
 
-MOST = 1 << 20  # bytes unpacked at a time
-MOST_WINDOW = 1 << 30  # bytes that an xz archive may ask for to be unpacked in
-PIECE = 1 << 13  # bytes of an archive taken at a time
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+UNPACK_AT_ONCE = 1 << 20  # bytes unpacked at a time
+MAX_WINDOW = 1 << 30  # bytes of memory that an xz archive may require
+PIECE = 1 << 13  # compressed bytes read at a time
 
 
 class DamagedError(OSError):
-    """An archive that does not unpack, or not to its end."""
+    """A compressed file is damaged or cut short."""
+
+
+class Decompressor(Protocol):
+    """Decompressor of one member of an archive; it may have an `unconsumed_tail`, as that of zlib does."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the member has ended."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """Bytes after its end."""
+
+    def decompress(self, data: bytes, most: int, /) -> bytes:
+        """Return at most `most` decompressed bytes."""
 
 
 class _Zstd:
-    """A frame of a zstd archive, with the methods of Python's own decompressors."""
+    """Decompressor of a zstd frame, with the methods of Python's own decompressors."""
 
-    STEP = 1 << 10  # bytes taken at a time: a block of four bytes may become 128 KB
+    STEP = 1 << 10  # bytes at a time: a block of four bytes may become 128 KB
 
     def __init__(self) -> None:
         self._frame = zstandard.ZstdDecompressor().decompressobj()
@@ -38,44 +56,45 @@ class _Zstd:
         return bytes(self._frame.unused_data) + self.unconsumed_tail
 
     def decompress(self, data: bytes, most: int) -> bytes:
-        """What the first bytes of `data` unpack to; the others are the `unconsumed_tail`."""
+        """Decompress the first bytes of `data`; the others are the `unconsumed_tail`."""
         self.unconsumed_tail = data[self.STEP :]
         return bytes(self._frame.decompress(data[: self.STEP]))
 
 
-UNPACKERS: dict[bytes, Callable[[], Any]] = {
+UNPACKERS: dict[bytes, Callable[[], Decompressor]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
     b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\x00": lambda: lzma.LZMADecompressor(memlimit=MOST_WINDOW),
+    b"\xfd7zXZ\x00": lambda: lzma.LZMADecompressor(memlimit=MAX_WINDOW),
     b"\x28\xb5\x2f\xfd": _Zstd,
 }
-"""What unpacks an archive, by the bytes that gzip, bzip2, xz and zstd files begin with."""
+"""Decompressors by the magic bytes of gzip, bzip2, xz and zstd."""
 UNPACKERS |= {bytes([k]) + b"\x2a\x4d\x18": _Zstd for k in range(0x50, 0x60)}
-"""A zstd file may begin with a frame to be skipped, as those of pzstd do."""
+"""A zstd file may begin with a skippable frame, as those of pzstd do."""
 
 
-def find_unpacker(head: bytes) -> Callable[[], Any] | None:
-    """What unpacks an archive that begins so; None if this is none."""
+def find_unpacker(head: bytes) -> Callable[[], Decompressor] | None:
+    """Return the decompressor for the first bytes of a file; None if it is not compressed."""
     return next((unpacker for magic, unpacker in UNPACKERS.items() if head.startswith(magic)), None)
 
 
 class Unpacking(io.RawIOBase):
-    """The content of an archive: its members one after the other, unpacked as their bytes arrive.
+    """Raw stream of the content of an archive: its members one after the other, decompressed as bytes arrive.
 
-    Where it is damaged, `DamagedError` follows what could be unpacked before.
+    `DamagedError` is raised after the content before the damage.
     """
 
-    def __init__(self, packed: io.BufferedReader, unpacker: Callable[[], Any]) -> None:
+    def __init__(self, packed: io.BufferedReader, unpacker: Callable[[], Decompressor]) -> None:
         self.packed = packed
         self.unpacker = unpacker
-        self.member: Any = None  # None between members
-        self.piece = b""  # packed bytes that are still to be taken
+        self.member: Decompressor | None = None  # None between members
+        self.piece = b""  # compressed bytes not yet used
         self.unpacked = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
         while not self.unpacked:
             try:
                 self.unpacked = memoryview(self._unpack())
@@ -88,19 +107,19 @@ class Unpacking(io.RawIOBase):
                 if self.member is not None:
                     raise DamagedError("it ends early")
                 return 0
-        count = min(len(buffer), len(self.unpacked))
-        buffer[:count] = self.unpacked[:count]
+        count = min(len(view), len(self.unpacked))
+        view[:count] = self.unpacked[:count]
         self.unpacked = self.unpacked[count:]
         return count
 
     def _unpack(self) -> bytes:
-        """What comes next of the member at hand; nothing if that takes more packed bytes."""
+        """Decompress some bytes of the current member; empty if it needs more compressed bytes."""
         if self.member is None:
             self.piece = self.piece.lstrip(b"\0")  # members may be padded
             if not self.piece:
                 return b""
             self.member = self.unpacker()
-        found = bytes(self.member.decompress(self.piece, MOST))
+        found = bytes(self.member.decompress(self.piece, UNPACK_AT_ONCE))
         self.piece = getattr(self.member, "unconsumed_tail", b"")
         if self.member.eof:
             self.piece = self.member.unused_data

@@ -1,4 +1,4 @@
-"""Databases: the rows that answer a query, and tables that are written. The drivers are those of ADBC, and DuckDB."""
+"""Databases: rows of a query as a source, and writing of tables. The drivers are those of ADBC, and DuckDB."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.sources.addresses import OTHER, Query, is_database, query_of
-from ouzel.streams.sources.source import Source
+from ouzel.streams.sources.source import Source, message_of
 
-LIBRARIES = ("adbc_driver_manager", "duckdb", "_duckdb")  # whose errors are those of databases
+LIBRARIES = ("adbc_driver_manager", "duckdb", "_duckdb")  # of database errors
 ROWS = 1 << 16  # of a batch
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class DatabaseSource(Source):
-    """The rows that answer a query."""
+    """Source of the rows of a query."""
 
     format = "arrow"
 
@@ -30,15 +31,15 @@ class DatabaseSource(Source):
         super().__init__("-")
         self.name = self.query.name.partition(": ")[2]
 
-    def tables(self) -> Iterator[Any]:
-        """The answer, some rows at a time."""
+    def tables(self) -> Iterator[pyarrow.Table]:
+        """Yield the rows as tables."""
         with closing(connect(self.query)) as connection, asking(self.query):
             for batch in batches_of(self.query, connection, self.query.sql):
                 yield pyarrow.Table.from_batches([batch])
 
 
 def connect(query: Query) -> Any:
-    """A connection; DataError if there is none."""
+    """Connect to the database of a query; DataError if that fails."""
     module = _driver_of(query.scheme)
     try:
         if query.scheme == "duckdb":
@@ -47,11 +48,11 @@ def connect(query: Query) -> Any:
             raise FileNotFoundError("there is no such file")
         return module.connect(query.place, autocommit=True)
     except Exception as error:
-        raise DataError.at(query.name, f"cannot be reached ({_said(error)}); is the address right?") from None
+        raise DataError.at(query.name, f"cannot be reached ({message_of(error)}); is the address right?") from None
 
 
-def batches_of(query: Query, connection: Any, sql: str) -> Iterator[Any]:
-    """The record batches that answer a question to the database of a query."""
+def batches_of(query: Query, connection: Any, sql: str) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the record batches of a statement."""
     if query.scheme == "duckdb":
         yield from connection.sql(sql).to_arrow_reader(ROWS)
         return
@@ -62,31 +63,31 @@ def batches_of(query: Query, connection: Any, sql: str) -> Iterator[Any]:
 
 @contextmanager
 def connecting(query: Query) -> Iterator[Any]:
-    """A connection in which a transaction begins, to write a table; what was not committed is rolled back."""
+    """Connect in a transaction, to write a table; it is rolled back unless it is committed."""
     module = _driver_of(query.scheme)
     try:
         connection = module.connect(query.place)
         if query.scheme == "duckdb":
             connection.begin()
     except Exception as error:
-        raise DataError.at(query.name, f"cannot be reached ({_said(error)}); is the address right?") from None
+        raise DataError.at(query.name, f"cannot be reached ({message_of(error)}); is the address right?") from None
     with connection:
         yield connection
 
 
 @contextmanager
 def asking(query: Query) -> Iterator[None]:
-    """Ask a database in here: what it refuses is one line."""
+    """Turn errors of a database into a DataError of one line."""
     try:
         yield
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in LIBRARIES:
             raise
-        raise DataError.at(query.name, f"is refused ({_said(error)})") from None
+        raise DataError.at(query.name, f"is refused ({message_of(error)})") from None
 
 
 def check_table(address: str) -> None:
-    """Refuse an address that is not that of a table in a database."""
+    """Refuse an address that does not name a table of a database."""
     database, _, name = address.partition("#")
     if not is_database(database):
         raise OuzelError(
@@ -99,10 +100,10 @@ def check_table(address: str) -> None:
         )
 
 
-def write_table(address: str, parts: Iterable[Any], *, replace: bool) -> int:
-    """Write Arrow tables of one schema to a table of a database, in one transaction; return how many rows.
+def write_table(address: str, parts: Iterable[pyarrow.Table], *, replace: bool) -> int:
+    """Write Arrow tables of one schema to a table of a database, in one transaction; return the number of rows.
 
-    The table is made if it is not there; with `replace` it is made anew, else rows are added to it. Raises DataError
+    The table is created if it does not exist; with `replace` it is replaced, else rows are appended. Raises DataError
     if the database refuses.
     """
     check_table(address)
@@ -117,7 +118,7 @@ def write_table(address: str, parts: Iterable[Any], *, replace: bool) -> int:
     return count
 
 
-def _write_to_duckdb(connection: Any, name: str, table: Any, replace: bool) -> None:
+def _write_to_duckdb(connection: Any, name: str, table: pyarrow.Table, replace: bool) -> None:
     connection.register("given", table)
     made = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE IF NOT EXISTS"
     connection.execute(f"{made} {name} AS SELECT * FROM given LIMIT 0")
@@ -125,12 +126,12 @@ def _write_to_duckdb(connection: Any, name: str, table: Any, replace: bool) -> N
     connection.unregister("given")
 
 
-def _ingest(connection: Any, name: str, table: Any, replace: bool) -> None:
+def _ingest(connection: Any, name: str, table: pyarrow.Table, replace: bool) -> None:
     with connection.cursor() as cursor:
         cursor.adbc_ingest(name, table, mode="replace" if replace else "create_append")
 
 
-def _driver_of(scheme: str) -> Any:
+def _driver_of(scheme: str) -> ModuleType:
     name = {"postgres": "postgresql"}.get(scheme, scheme.removeprefix(OTHER))
     module = "duckdb" if name == "duckdb" else f"adbc_driver_{name}.dbapi"
     try:
@@ -138,7 +139,3 @@ def _driver_of(scheme: str) -> Any:
     except ImportError:
         package = module.partition(".")[0].replace("_", "-")
         raise OuzelError(f'{scheme}: is read with {package}: pip install "ouzel[databases]" or {package}') from None
-
-
-def _said(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

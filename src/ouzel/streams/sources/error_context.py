@@ -1,7 +1,7 @@
-"""The one place where whatever goes wrong in reading becomes one line.
+"""Conversion of the errors of libraries to a DataError of one line.
 
-What reads a source does so within `reading`, what reads data in memory within `one_line`. Whatever a library raises
-there (PyArrow, a decompressor, a decoder, a conversion) is a DataError then, whichever reader it is.
+Readers of a source work within `error_context`, readers of data in memory within `wrap_errors`. Any error that a
+library raises there (PyArrow, a decompressor, a decoder, a conversion) becomes a DataError.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ FAMILIES = (
     LookupError,
     MemoryError,
     OSError,
-    RuntimeError,  # also of recursion, and of what is not implemented
+    RuntimeError,  # with RecursionError and NotImplementedError
     TypeError,
-    ValueError,  # also of Unicode
+    ValueError,  # with UnicodeError
 )
-LIBRARIES = ("_csv", "_lzma", "pyarrow", "struct", "zlib", "zstandard")  # those with errors of no such family
-LONGEST = 160  # characters of what a library says
+LIBRARIES = ("_csv", "_lzma", "pyarrow", "struct", "zlib", "zstandard")  # whose errors belong to no such family
+LONGEST = 160  # characters of a library's message
 
 
 @contextmanager
-def reading(source: Source, format: str) -> Iterator[None]:
-    """Read a source in here; it is closed at the end, and what goes wrong is one line that names it."""
+def error_context(source: Source, format: str) -> Iterator[None]:
+    """Close a source at the end, and turn errors of libraries into a DataError that names it."""
     with closing(source):
         try:
             yield
         except Exception as error:
-            if not is_of_library(error):
+            if not is_library_error(error):
                 raise
             if isinstance(error, DamagedError) or (isinstance(error, OSError) and error.errno is not None):
                 raise source.broken(error) from error
@@ -46,25 +46,25 @@ def reading(source: Source, format: str) -> Iterator[None]:
 
 
 @contextmanager
-def one_line(name: str) -> Iterator[None]:
-    """Convert data in memory in here: what goes wrong is one line that calls the data by `name`."""
+def wrap_errors(name: str) -> Iterator[None]:
+    """Turn errors of libraries into a DataError that names the data in memory by `name`."""
     try:
         yield
     except Exception as error:
-        if not is_of_library(error):
+        if not is_library_error(error):
             raise
         raise DataError.at(name, f"cannot be read ({reason_of(error)})") from error
 
 
-def is_of_library(error: Exception) -> bool:
-    """Whether an error may be due to the data. A mistake of our own, such as a failed assertion, is not."""
+def is_library_error(error: Exception) -> bool:
+    """Whether an error may be due to the data, unlike a mistake of our own, such as a failed assertion."""
     if isinstance(error, OuzelError):
         return False
     return isinstance(error, FAMILIES) or type(error).__module__.partition(".")[0] in LIBRARIES
 
 
 def reason_of(error: Exception | str) -> str:
-    """What an error says, or any other text, in part of a line."""
+    """Return the message of an error, or another text, shortened for a line."""
     several = isinstance(error, Exception) and len(error.args) > 1 and not isinstance(error, (OSError, UnicodeError))
     text = "; ".join(map(str, error.args)) if several and isinstance(error, Exception) else str(error)
     said = " ".join(text.split()) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Work done before it is asked for, in threads: reading and parsing go on while a model learns."""
+"""Prefetching in threads: reading and parsing continue while a model learns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ouzel.streams.sources.source import Source
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-AHEAD = 4  # items made before they are asked for
-BLOCKS_AHEAD = 12  # blocks of a table, of which several are made at once
+ITEMS_AHEAD = 4  # items that are prefetched
+BLOCKS_AHEAD = 12  # blocks of a table, several of which are made at once
 WORKERS = max(1, min(2, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
 
 
-def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) -> Generator[Item, None, None]:
-    """Items in order, made in a thread; at most so many wait. An error comes in the place of the item it struck.
+def prefetch(items: Iterator[Item], most: int = ITEMS_AHEAD, endless: bool = False) -> Generator[Item, None, None]:
+    """Prefetch items in a thread, in order, at most `most` of them. An error is raised in the place of its item.
 
-    Those that may keep one waiting for ever, as a pipe does, are `endless`: their thread is left behind when nobody
-    asks any more. Any other ends first, for libraries do not survive an interpreter that ends before them.
+    Items that may never arrive, such as those of a pipe, are `endless`: closing leaves their thread behind. Any other
+    thread is joined first: libraries crash if the interpreter ends before their threads.
     """
     waiting: queue.Queue[tuple[Item] | BaseException | None] = queue.Queue(most)
     stopped = threading.Event()
@@ -49,7 +49,7 @@ def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) 
             if isinstance(items, Generator):
                 items.close()
             with suppress(queue.Full):
-                waiting.put_nowait(None)  # a thread may wait for more while the program ends
+                waiting.put_nowait(None)  # the consumer may wait while the program ends
 
     thread = threading.Thread(target=make, name="ouzel-read", daemon=endless)
     thread.start()
@@ -61,20 +61,20 @@ def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) 
     finally:
         stopped.set()
         with suppress(queue.Empty):
-            waiting.get_nowait()  # the thread may wait for room
+            waiting.get_nowait()  # the thread may wait for a free slot
         if not endless and threading.current_thread() is not thread:
             thread.join()
 
 
-def file_ahead(source: Source, items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
-    """What is made of a source, ahead if it is a file and there is a core to spare."""
-    return items if source.size is None or WORKERS == 1 else made_ahead(items, most)
+def prefetch_file(source: Source, items: Iterator[Item], most: int = ITEMS_AHEAD) -> Iterator[Item]:
+    """Prefetch the items of a source if it is a file and there is a second core."""
+    return items if source.size is None or WORKERS == 1 else prefetch(items, most)
 
 
-def mapped_ahead(function: Callable[[Item], Result], items: Iterator[Item], endless: bool) -> Iterator[Result]:
-    """The function's results in order; one thread makes the items, others call the function."""
+def prefetch_map(function: Callable[[Item], Result], items: Iterator[Item], endless: bool) -> Iterator[Result]:
+    """Map a function over items in threads, in order; one thread makes the items."""
     pool = ThreadPoolExecutor(WORKERS, "ouzel-parse")
-    results = made_ahead((pool.submit(function, item) for item in items), endless=endless)
+    results = prefetch((pool.submit(function, item) for item in items), endless=endless)
     try:
         for result in results:
             yield result.result()

@@ -1,28 +1,34 @@
-"""Where bytes come from: a file, a pipe, or standard input; compression is found by content."""
+"""Source of bytes: a file, a file at an address, a pipe, or standard input; compression is detected by content."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import os
-import re
 import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.limits import Limits
-from ouzel.streams.sources.compression import DamagedError, Unpacking, find_unpacker
+from ouzel.streams.sources.addresses import SCHEME
+from ouzel.streams.sources.compression import DamagedError, Decompressor, Unpacking, find_unpacker
 
-SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://")
+if TYPE_CHECKING:
+    import pyarrow
+    from _typeshed import WriteableBuffer
+
+UNPACK_BUFFER = 1 << 17  # bytes of an archive's content that are buffered
+COPY_SIZE = 1 << 20  # bytes at a time
+SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
 def is_address(path: str | Path) -> bool:
-    """Whether a file is told by its address.
+    """Whether a file is given by an address.
 
     >>> is_address("s3://bucket/day.parquet"), is_address("day.parquet")
     (True, False)
@@ -30,8 +36,8 @@ def is_address(path: str | Path) -> bool:
     return SCHEME.match(str(path)) is not None
 
 
-def place_of(path: str | Path) -> Path:
-    """The path of a file; that of an address has the methods of a path."""
+def resolve_path(path: str | Path) -> Path:
+    """Return the path of a file; a file at an address has an object with the methods of a path."""
     if not is_address(path):
         return Path(path)
     try:
@@ -42,24 +48,22 @@ def place_of(path: str | Path) -> Path:
         found = UPath(str(path))
         found.exists()
     except Exception as error:  # whatever the library of a service raises
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError.at(str(path), f"cannot be reached ({reason[:200]})") from None
+        raise DataError.at(str(path), f"cannot be reached ({message_of(error)[:200]})") from None
     return cast(Path, found)
 
 
-def unbuffered(place: Path) -> Any:
-    """A file opened for reading; one at an address is fetched in pieces that its library chooses."""
-    return place.open("rb", buffering=0) if isinstance(place, Path) else place.open("rb")
+def message_of(error: Exception) -> str:
+    """Return the message of an error on one line, or its type if it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
-UNPACKED = 1 << 17  # bytes of an archive's content that are held
-COPIED = 1 << 20  # bytes at a time
+def open_unbuffered(place: Path) -> io.RawIOBase:
+    """Open a file for reading without a buffer; the library of an address chooses its own."""
+    return place.open("rb", buffering=0) if isinstance(place, Path) else cast(io.RawIOBase, place.open("rb"))
 
-SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
-
-class Arriving(io.RawIOBase):
-    """Bytes of a pipe as they arrive: a read returns all that is there, and waits only when nothing is."""
+class PipeReader(io.RawIOBase):
+    """Raw stream of a pipe: a read returns all bytes that have arrived, and waits only if there are none."""
 
     def __init__(self, path: Path | None) -> None:
         if path is None and sys.stdin is None:
@@ -74,7 +78,7 @@ class Arriving(io.RawIOBase):
         self.file.close()
         super().close()
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer)
         filled = 0
         while filled < len(view) and (filled == 0 or self._waiting()):
@@ -86,19 +90,19 @@ class Arriving(io.RawIOBase):
         return filled
 
     def _waiting(self) -> bool:
-        """Whether more has arrived already."""
+        """Whether more bytes have arrived."""
         return bool(select.select([self.descriptor], [], [], 0)[0])
 
 
 class Source:
-    """One file, by its path or its address, or standard input for "-"; other sources derive from it."""
+    """One file, by its path or its address, or standard input for "-"; base class of other sources."""
 
-    format: str | None = None  # that it has, whatever it is called
+    format: str | None = None  # of its content, whatever its name
 
     def __init__(self, path: str | Path) -> None:
-        self.path = None if str(path) == "-" else place_of(path)
+        self.path = None if str(path) == "-" else resolve_path(path)
         self.name = "standard input" if self.path is None else str(path)
-        self.size: int | None = None  # None where bytes arrive: their number is not known, and they come once
+        self.size: int | None = None  # None of a pipe: not known, and its bytes come once
         if self.path is not None:
             if not self.path.exists():
                 raise DataError.at(self.name, "there is no such file")
@@ -106,20 +110,20 @@ class Source:
                 raise DataError.at(self.name, "is a folder; name the files in it")
             if self.path.is_file():
                 self.size = self.path.stat().st_size
-        self.groups: range | None = None  # of a Parquet file, where not all row groups are read
+        self.groups: range | None = None  # row groups of a Parquet file to read, if not all
         self._packed: io.BufferedReader | None = None
-        self._file: BinaryIO | None = None
-        self._unpacker: Callable[[], Any] | None = None
+        self._file: io.BufferedReader | None = None
+        self._unpacker: Callable[[], Decompressor] | None = None
 
     @property
     def plain_name(self) -> str:
-        """The file's name without folders, and without what compression added: for telling the format."""
+        """The file's name without folders and without a suffix of compression, to detect the format."""
         name = Path(self.name).name
         return name[: -len(Path(name).suffix)] if Path(name).suffix.lower() in SUFFIXES else name
 
     @property
     def position(self) -> int:
-        """Bytes of the file read so far, packed as they are."""
+        """Compressed bytes of the file read so far."""
         if self._packed is None or self.size is None:
             return 0
         return self.size if self._packed.closed else self._packed.tell()
@@ -130,11 +134,15 @@ class Source:
         self._start()
         return self._unpacker is not None
 
-    def open(self) -> BinaryIO:
-        """The decompressed bytes, a buffered reader, without the mark of UTF-8; `read1` gives what has arrived."""
+    def open(self) -> io.BufferedReader:
+        """Return a buffered reader of the decompressed bytes after any UTF-8 mark; `read1` returns what has arrived."""
         if self._file is None:
             packed = self._start()
-            file = packed if self._unpacker is None else io.BufferedReader(Unpacking(packed, self._unpacker), UNPACKED)
+            file = (
+                packed
+                if self._unpacker is None
+                else io.BufferedReader(Unpacking(packed, self._unpacker), UNPACK_BUFFER)
+            )
             try:
                 mark = file.peek(4)[:4]
                 if mark.startswith(codecs.BOM_UTF8):
@@ -143,28 +151,28 @@ class Source:
                 raise self.broken(error) from None
             if mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise DataError.at(self.name, "holds UTF-16 text; save it as UTF-8")
-            self._file = cast(BinaryIO, file)
+            self._file = cast(io.BufferedReader, file)
         return self._file
 
     def peek(self, size: int = 4096) -> bytes:
-        """The first decompressed bytes, without consuming a file; of a pipe, what has arrived."""
+        """Return the first decompressed bytes without consuming them; of a pipe, those that have arrived."""
         try:
             if self.path is None or self.size is None:
-                return cast(io.BufferedReader, self.open()).peek(size)[:size]
+                return self.open().peek(size)[:size]
             with closing(Source(str(self.path))) as another:
-                return _beginning(another.open(), size)
+                return _first_bytes(another.open(), size)
         except OSError as error:
             raise self.broken(error) from None
 
     def read_all(self, limits: Limits) -> bytes:
-        """All decompressed bytes, of a file that is small."""
+        """Return all decompressed bytes of a small file."""
         data = self.open().read(limits.unpacked + 1)
         self._check_unpacked(len(data), limits)
         return data
 
     @contextmanager
-    def stored(self, limits: Limits) -> Iterator[Any]:
-        """The decompressed bytes to jump about in: the file's path, or a copy on disk for as long as it is needed."""
+    def stored(self, limits: Limits) -> Iterator[str | IO[bytes]]:
+        """Provide the decompressed bytes for random access: the file's path, or a temporary copy on disk."""
         if self.path is not None and self.size is not None and not self.compressed:
             if isinstance(self.path, Path):
                 yield str(self.path)
@@ -174,7 +182,7 @@ class Source:
             return
         with TemporaryFile() as copy:
             file = self.open()
-            while data := file.read(COPIED):
+            while data := file.read(COPY_SIZE):
                 self._check_unpacked(copy.tell() + len(data), limits)
                 copy.write(data)
             copy.seek(0)
@@ -186,14 +194,14 @@ class Source:
             raise limits.exceeded(self.name, "unpacked", f"{what} {size:,} bytes or more")
 
     def broken(self, error: Exception) -> DataError:
-        """What to say of an archive that does not unpack, or of a disk that does not read."""
+        """Return the error of a damaged archive, or of a disk that cannot be read."""
         reason = " ".join(str(error).split())
         if not isinstance(error, DamagedError):
             return DataError.at(self.name, f"cannot be read ({reason})")
         return DataError.at(self.name, f"the compressed file is damaged ({reason}); unpack or copy it again")
 
-    def tables(self) -> Iterator[Any] | None:
-        """Its content as Arrow tables, where it has no bytes."""
+    def tables(self) -> Iterator[pyarrow.Table] | None:
+        """Return the content as Arrow tables if the source has no bytes, else None."""
         return None
 
     def close(self) -> None:
@@ -202,7 +210,7 @@ class Source:
             self._packed.close()
 
     def _start(self) -> io.BufferedReader:
-        """The bytes as they are stored; notes which archive it is."""
+        """Return the stored bytes, and detect their compression."""
         if self._packed is None:
             try:
                 self._packed = io.BufferedReader(self._raw(), 1 << 18)
@@ -213,14 +221,14 @@ class Source:
         return self._packed
 
     def _raw(self) -> io.RawIOBase:
-        """The bytes as they are stored, from the first on."""
+        """Return a raw stream of the stored bytes."""
         if self.path is None or self.size is None:
-            return Arriving(self.path)
-        return cast(io.RawIOBase, unbuffered(self.path))
+            return PipeReader(self.path)
+        return open_unbuffered(self.path)
 
 
-def _beginning(file: Any, size: int) -> bytes:
-    """The first bytes of a file, as many as there are before its end or a damage."""
+def _first_bytes(file: io.BufferedReader, size: int) -> bytes:
+    """Return the first bytes of a file, up to its end or damage."""
     head = b""
     try:
         while len(head) < size and (data := file.read1(size - len(head))):

@@ -1,10 +1,10 @@
-"""What a library refuses of a table, as one line that names the column."""
+"""Types of Arrow columns, their conversions to NumPy and to text, and errors of a library that name the column."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -13,16 +13,13 @@ import pyarrow.compute as compute
 from ouzel.errors import DataError
 from ouzel.streams.feature_space import CATEGORY, NUMBER
 from ouzel.streams.label_values import text_of
-from ouzel.streams.sources.error_context import is_of_library, reason_of
+from ouzel.streams.sources.error_context import is_library_error, reason_of
 from ouzel.streams.values import plain_value, word_of
-
-if TYPE_CHECKING:
-    import pyarrow
 
 types = pyarrow.types
 BLOCKS_KEY = b"ouzel.blocks"  # in the metadata of a table of blocks
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""How many of a unit of time a second has."""
+"""The number of units of time in a second."""
 
 
 def holds_blocks(schema: pyarrow.Schema) -> bool:
@@ -68,18 +65,18 @@ def is_text(kind: pyarrow.DataType) -> bool:
 
 
 def is_empty(kind: pyarrow.DataType) -> bool:
-    """Whether an Arrow type holds nothing: values that take no bytes."""
+    """Whether the values of an Arrow type take no bytes."""
     return bool(types.is_null(kind) or (types.is_fixed_size_binary(kind) and kind.byte_width == 0))
 
 
-def is_coded(array: pyarrow.Array) -> bool:
+def is_dictionary(array: pyarrow.Array) -> bool:
     """Whether cells are positions in a dictionary."""
     return bool(types.is_dictionary(array.type))
 
 
 def as_text(array: pyarrow.Array) -> pyarrow.Array:
-    """An Arrow array of any type as large_binary: text as it is, for what is not UTF-8 has bytes to hash, too."""
-    if is_coded(array):
+    """An Arrow array of any type as large_binary; text is not checked, for what is not UTF-8 has bytes to hash, too."""
+    if is_dictionary(array):
         return as_text(array.dictionary).take(array.indices)
     if is_view(array.type):
         array = array.cast(pyarrow.large_string() if types.is_string_view(array.type) else pyarrow.large_binary())
@@ -89,12 +86,12 @@ def as_text(array: pyarrow.Array) -> pyarrow.Array:
 
 
 def as_words(array: pyarrow.Array) -> pyarrow.Array:
-    """A column as text or as positions in a dictionary of text, a cell the word that it is in a column of categories.
+    """A column as text, or a dictionary of text: each cell becomes its word in a column of categories.
 
-    Whole numbers, whose text is their word, and text stay what they are; letters of truth values do, too.
+    Text, with its truth values, stays unchanged, and so do whole numbers, whose text is their word.
     """
     kind = array.type
-    if is_coded(array):
+    if is_dictionary(array):
         cells = array.dictionary
         if is_text(cells.type) or types.is_integer(cells.type):
             return array
@@ -108,7 +105,7 @@ def as_words(array: pyarrow.Array) -> pyarrow.Array:
 
 
 def _as_word_texts(cells: pyarrow.Array) -> pyarrow.Array:
-    """Each cell of an array as its word; numbers of single precision by the digits that they need."""
+    """The word of each cell of an array; numbers of single precision have as few digits as they need."""
     if types.is_floating(cells.type):
         found = [None if text is None else word_of(float(text)) for text in cells.cast(pyarrow.string()).to_pylist()]
     else:
@@ -117,21 +114,21 @@ def _as_word_texts(cells: pyarrow.Array) -> pyarrow.Array:
 
 
 def as_kind(array: pyarrow.Array, kind: str) -> pyarrow.Array:
-    """A column of which it is known what it holds as what readers take: truth values are words, or else 1 and 0."""
+    """A column of a known kind as readers take it: truth values are words among categories, 1 and 0 among numbers."""
     if kind == CATEGORY:
         return as_words(array)
     return array.cast(pyarrow.uint8()) if kind == NUMBER and types.is_boolean(array.type) else array
 
 
 def encoded(array: pyarrow.Array, errors: str = "replace") -> tuple[np.ndarray, list[Any]]:
-    """A column as positions (n,) in a list of its different cells, -1 where there is nothing.
+    """A column as positions (n,) in a list of its different cells, -1 where it is null.
 
     Bytes that are not UTF-8 are an error if `errors` is "strict", so that no two different cells become one.
     """
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
     codes = filled(encoded.indices.cast(pyarrow.int64()), -1)
     cells = encoded.dictionary
-    if is_coded(array):  # which may have cells that no row has
+    if is_dictionary(array):  # it may have cells that no row has
         used = np.unique(codes[codes >= 0])
         codes = np.where(codes < 0, codes, np.searchsorted(used, codes))
         cells = cells.take(pyarrow.array(used))
@@ -139,21 +136,21 @@ def encoded(array: pyarrow.Array, errors: str = "replace") -> tuple[np.ndarray, 
 
 
 def cells_of(array: pyarrow.Array, errors: str = "replace") -> list[Any]:
-    """The values of a column; bytes that are not UTF-8 are read as well as may be, unless `errors` is "strict"."""
+    """The values of a column; bytes that are not UTF-8 are replaced, unless `errors` is "strict"."""
     if is_text(array.type):
         return [cell and cell.decode("utf-8", errors) for cell in as_text(array).to_pylist()]
     return list(array.to_pylist())
 
 
 def is_there(array: pyarrow.Array) -> np.ndarray:
-    """Which cells of an Arrow array (n,) are not null."""
+    """A mask (n,) of the cells of an Arrow array that are not null."""
     if not array.null_count:
         return np.ones(len(array), np.bool_)
     return np.from_dlpack(array.is_valid().cast(pyarrow.uint8())).view(np.bool_)
 
 
 def filled(array: pyarrow.Array, null: float) -> np.ndarray:
-    """The numbers (n,) of an Arrow array, one where there is nothing. Without pandas, which `to_numpy` imports."""
+    """The numbers (n,) of an Arrow array, `null` where it is null. Avoids `to_numpy`, which imports pandas."""
     if not len(array):
         return np.empty(0, array.type.to_pandas_dtype())
     numbers = np.from_dlpack(
@@ -163,7 +160,7 @@ def filled(array: pyarrow.Array, null: float) -> np.ndarray:
 
 
 def tags_of(array: pyarrow.Array) -> pyarrow.Array:
-    """What a column calls its rows: whole numbers as they are, all else as text."""
+    """The names of rows in a column: whole numbers unchanged, all else as text."""
     if types.is_integer(array.type):
         return array
     texts = [None if cell is None else text_of(cell) for cell in cells_of(array)]
@@ -181,10 +178,10 @@ def numbers_of(array: pyarrow.Array, null: float) -> np.ndarray:
 
 
 def text_size(array: pyarrow.Array) -> int:
-    """Bytes of the text in a column, roughly, with what stands in it once for many cells counted for each of them."""
+    """Bytes of the text in a column, roughly; a word of a dictionary counts for each of its cells."""
     if is_list(array.type):
         return text_size(array.flatten())
-    if is_coded(array):
+    if is_dictionary(array):
         lengths = compute.binary_length(as_text(array.dictionary))
         return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
     if is_view(array.type):
@@ -196,7 +193,7 @@ def text_size(array: pyarrow.Array) -> int:
 
 
 def dictionary_size(array: pyarrow.Array) -> int:
-    """Bytes of the text of a dictionary, roughly where its offsets are not those of 32 bits."""
+    """Bytes of the text of a dictionary, roughly if its offsets do not have 32 bits."""
     cells = array.dictionary
     if not (types.is_string(cells.type) and len(cells)):
         return int(cells.nbytes)
@@ -205,7 +202,7 @@ def dictionary_size(array: pyarrow.Array) -> int:
 
 
 def flat(table: pyarrow.Table) -> pyarrow.Table:
-    """An Arrow table with a column `outer.inner` for each member of an object, and no types of an extension."""
+    """An Arrow table with a column `outer.inner` for each member of an object, and without extension types."""
     while any(types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
     for k, field in enumerate(table.schema):
@@ -215,7 +212,7 @@ def flat(table: pyarrow.Table) -> pyarrow.Table:
 
 
 def _as_stored(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """A column of an extension's type as what it is made of; a UUID as its text, a period of pandas as its start."""
+    """A column of an extension type in its storage type; a UUID as its text, a period of pandas as its start."""
     name = getattr(column.type, "extension_name", "")
     if name == "arrow.uuid":
         texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
@@ -227,15 +224,15 @@ def _as_stored(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
 
 
 @contextmanager
-def converting(batch: pyarrow.RecordBatch, column: str, name: str, role: str = "ignore") -> Iterator[None]:
-    """Convert the cells of a column in here: what a library refuses is one line that names the column.
+def column_errors(batch: pyarrow.RecordBatch, column: str, name: str, role: str = "ignore") -> Iterator[None]:
+    """Turn errors of a library within this context into one line that names the column.
 
-    `role` is the option that names such a column, or that leaves it out.
+    `role` is the option that names such a column, or that ignores it.
     """
     try:
         yield
     except Exception as error:
-        if not is_of_library(error) or isinstance(error, MemoryError):
+        if not is_library_error(error) or isinstance(error, MemoryError):
             raise
         kind = batch.schema.field(column).type
         found = f"holds {kind}, which does not read as numbers or text ({reason_of(error)})"

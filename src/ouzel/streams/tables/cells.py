@@ -1,4 +1,4 @@
-"""Cells of text columns as features: numbers by value, words by the hash of `column=word`, text by its tokens."""
+"""Kernels that read cells of text columns: numbers by value, words by the hash of `column=word`, text by tokens."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.kernels.batch_hash import PADDING, ZERO, hash_update, hash_update_bytes
+from ouzel.streams.kernels.new_names import NewNames, copy_names
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.kernels.seen_set import ROOM, ZERO, absorb, absorb_bytes, is_new
-from ouzel.streams.missing import marks_no_number, says_nothing
+from ouzel.streams.kernels.seen_set import is_new
+from ouzel.streams.missing import is_na_number_token, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
 if TYPE_CHECKING:
     import pyarrow
 
-NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2, 3, 4))  # what is wrong with a cell
+NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2, 3, 4))  # errors of cells
 INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 
-BEHIND = ROOM  # bytes behind a text, where there are any: with them words are hashed faster
+BEHIND = PADDING  # bytes behind a text, where there are any: with them words are hashed faster
 
 
 class Words(NamedTuple):
@@ -34,13 +36,13 @@ class Words(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """What a column of text holds: features, and where their words lie in it."""
+    """The features of a column of text, and where their words lie in it."""
 
     ids: np.ndarray  # (n,) uint32
     values: np.ndarray  # (n,) float32, 0 where there is no feature
     missing: np.ndarray  # (n,) bool
-    wrong: np.ndarray  # (n,) uint8: NOT_FINITE of a number, TOO_LONG of a word, 0 if nothing is
-    starts: np.ndarray  # (n,) uint64; the end, unless there is a word
+    wrong: np.ndarray  # (n,) uint8: NOT_FINITE for a number, TOO_LONG for a word, else 0
+    starts: np.ndarray  # (n,) uint64; equal to the end, unless there is a word
     ends: np.ndarray  # (n,) uint64
 
 
@@ -60,7 +62,7 @@ def words_of(array: pyarrow.Array) -> Words:
 
 
 def words_of_cells(array: pyarrow.Array) -> Words:
-    """The text of an Arrow array whose cells are words, truth values among them in small letters."""
+    """The text of an Arrow array whose cells are words; truth values are in small letters."""
     words = words_of(as_words(array))
     found = np.empty((len(words.valid), 2), np.int64)
     found = found[: find_large(*words, found)]
@@ -79,8 +81,8 @@ def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:
 
 
 @force_inline
-def says_infinite(data, start, stop):
-    """Whether a cell is `inf` or `infinity`, in letters of any case, with a sign or without."""
+def is_infinity(data, start, stop):
+    """Whether a cell is `inf` or `infinity` in any case, with a sign or without."""
     if data[start] == 43 or data[start] == 45:
         start += 1
     if stop - start != 3 and stop - start != 8:
@@ -92,16 +94,16 @@ def says_infinite(data, start, stop):
 
 
 @kernel
-def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted, cells, new):
-    """Read each cell into `cells`; return how many of the words are new, whose rows come first in `new` (n,) int64.
+def read_cells(words, prefix, number_id, numeric, longest, seed, mask, bits, seen, cells, new):
+    """Read each cell into `cells`; return how many words are new, and write their rows to `new` (n,) int64 first.
 
-    A cell that reads as a number or a truth value (if `numeric`) is the value of feature `own_id`; any other is
-    `prefix` and the cell, hashed where it lies to the bits of `mask`, with value 1. Blanks around a cell do not count.
-    `noted` has the ids met so far, of so many `bits` (a mask), see `is_new`; where it is empty, no word is new.
+    A cell that reads as a number or a truth value (if `numeric`) is the value of feature `number_id`; any other is the
+    feature `prefix` and the cell, hashed in place to the bits of `mask`, with value 1. Blanks around a cell do not
+    count. `seen` has the ids so far, masked by `bits`, see `is_new`; where it is empty, no word is new.
     """
-    before, held, filled = absorb_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
+    before, tail_before, filled = hash_update_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
     data = words.data
-    last = np.int64(len(data)) - np.int64(ROOM)
+    last = np.int64(len(data)) - np.int64(PADDING)
     count = 0
     for i in range(len(words.valid)):
         cells.ids[i] = cells.values[i] = cells.wrong[i] = cells.starts[i] = cells.ends[i] = 0
@@ -116,18 +118,18 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
         if numeric:
             value, end = parse_number(data, start, stop)
             if end == stop and abs(value) <= LARGEST:
-                cells.ids[i] = own_id
+                cells.ids[i] = number_id
                 cells.values[i] = value
                 continue
-            if end == stop or says_infinite(data, start, stop):
+            if end == stop or is_infinity(data, start, stop):
                 cells.wrong[i] = NOT_FINITE
                 continue
-        if says_nothing(data, start, stop) or (numeric and marks_no_number(data, start, stop)):
+        if is_na_token(data, start, stop) or (numeric and is_na_number_token(data, start, stop)):
             cells.missing[i] = True
             continue
         truth = truth_of(data, start, stop - start)
         if numeric and truth != NEITHER:
-            cells.ids[i] = own_id
+            cells.ids[i] = number_id
             cells.values[i] = truth
             continue
         size = stop - start
@@ -135,47 +137,31 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
             cells.wrong[i] = TOO_LONG
             continue
         if stop <= last:
-            word, tail, _ = absorb(before, held, filled, data, np.uint64(start), np.uint64(size))
+            word, tail, _ = hash_update(before, tail_before, filled, data, np.uint64(start), np.uint64(size))
         else:
-            word, tail, _ = absorb_bytes(before, held, filled, data, start, stop)
+            word, tail, _ = hash_update_bytes(before, tail_before, filled, data, start, stop)
         hashed = finish_hash(word, tail, len(prefix) + size)
         cells.ids[i] = hashed & mask
         cells.values[i] = 1.0
         cells.starts[i] = start
         cells.ends[i] = stop
-        if len(noted) and is_new(noted, hashed & bits):
+        if len(seen) and is_new(seen, hashed & bits):
             new[count] = i
             count += 1
     return count
 
 
-def no_cells(rows: int) -> Cells:
-    """Room for so many cells."""
+def empty_cells(rows: int) -> Cells:
+    """Arrays for a number of cells, not filled."""
     kinds = np.uint32, np.float32, np.bool_, np.uint8, np.uint64, np.uint64
     return Cells._make(np.empty(rows, kind) for kind in kinds)
-
-
-@kernel
-def _write_names(prefix, data, starts, ends, text, name_ends):
-    filled = 0
-    for k in range(len(starts)):
-        for j in range(len(prefix)):
-            text[filled] = prefix[j]
-            filled += 1
-        for j in range(starts[k], ends[k]):
-            text[filled] = data[j]
-            filled += 1
-        name_ends[k] = filled
 
 
 def names_of_cells(
     ids: np.ndarray, prefix: np.ndarray, data: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> Names:
     """The names of features (k,): the prefix, and the text `data[starts[k]:ends[k]]`."""
-    sizes = ends - starts + np.uint64(len(prefix))
-    text, name_ends = np.empty(int(sizes.sum()), np.uint8), np.empty(len(ids), np.uint64)
-    _write_names(prefix, data, starts, ends, text, name_ends)
-    return Names(ids, name_ends - sizes, name_ends, text)
+    return copy_names([NewNames.of(Names(ids, starts, ends, data), prefix=prefix)])
 
 
 @kernel
@@ -185,27 +171,27 @@ def _is_word(byte):
 
 
 @force_inline
-def _is_nothing(data, start, stop):
-    """Whether a text, without the blanks around it, is empty or a word for nothing."""
+def _is_missing(data, start, stop):
+    """Whether a text, without the blanks around it, is empty or a word for missing."""
     while start < stop and data[start] == 32:
         start += 1
     while stop > start and data[stop - 1] == 32:
         stop -= 1
-    return start == stop or says_nothing(data, start, stop)
+    return start == stop or is_na_token(data, start, stop)
 
 
 @kernel
-def _find_nothing(words, missing):
+def _find_missing(words, missing):
     for i in range(len(words.valid)):
-        missing[i] = not words.valid[i] or _is_nothing(words.data, words.offsets[i], words.offsets[i + 1])
+        missing[i] = not words.valid[i] or _is_missing(words.data, words.offsets[i], words.offsets[i + 1])
 
 
 def missing_cells(array: pyarrow.Array) -> np.ndarray:
-    """Which cells (n,) of a column of text or lists say nothing; a list of no items says that there is none."""
+    """Whether each cell (n,) of a column of text or lists is missing; an empty list is not."""
     if is_list(array.type):
         return ~is_there(array)
     words, missing = words_of_cells(array), np.empty(len(array), np.bool_)
-    _find_nothing(words, missing)
+    _find_missing(words, missing)
     return missing
 
 
@@ -226,7 +212,7 @@ def read_tokens(words, prefix, longest, seed, mask, refused):
     filled = count = 0
     for i in range(len(words.valid)):
         at = words.offsets[i]
-        present = words.valid[i] and not _is_nothing(words.data, at, words.offsets[i + 1])
+        present = words.valid[i] and not _is_missing(words.data, at, words.offsets[i + 1])
         while present and at < words.offsets[i + 1]:
             if not _is_word(words.data[at]):
                 at += 1

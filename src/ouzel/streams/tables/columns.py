@@ -1,11 +1,11 @@
-"""Batches of table columns as blocks of examples: which column is what, and what becomes of its cells."""
+"""Record batches as blocks of examples: the roles of columns, labels, weights, groups and ids, and bad rows."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -16,7 +16,7 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE, NUMBER
-from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_columns import INFINITE, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.label_values import Label
 from ouzel.streams.options import OF_COLUMNS, Options
@@ -25,10 +25,10 @@ from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.arrow_types import (
     as_kind,
     cells_of,
-    converting,
+    column_errors,
     dictionary_size,
     encoded,
-    is_coded,
+    is_dictionary,
     is_list,
     is_number,
     is_single,
@@ -39,21 +39,24 @@ from ouzel.streams.tables.arrow_types import (
 )
 from ouzel.streams.tables.cells import NO_NUMBER, NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.column_buffers import Features, read_sparse
-from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.csv_text import RaggedRows
 from ouzel.streams.tables.feature_columns import FeatureColumns
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.tables.tokenized_rows import CutRows, TableBatch, as_arrow
+from ouzel.streams.tables.tokenized_rows import TableBatch, TokenizedRows, as_arrow
 from ouzel.streams.values import KNOWN
 
-if TYPE_CHECKING:
-    import pyarrow
+MOST_TEXT = 1 << 24  # bytes of names in rows that are read together
+FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
+WEIGHT = "expected a weight, a finite number of 0 or more"
+GROUP = "expected the name or number of a group"
+Encoded = tuple[np.ndarray, list[Any]]  # cells (n,) as positions in a list of them, -1 where there is nothing
 
-MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
 
-
-def parts(batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bool]) -> Iterator[TableBatch]:
-    """A batch in parts; of a column that `is_text` each word is a feature, of the other `columns` each cell."""
-    if isinstance(batch, CutRows):
+def split_by_text_size(
+    batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bool]
+) -> Iterator[TableBatch]:
+    """A batch in parts with limited text; a column that `is_text` has a feature for each word, others for each cell."""
+    if isinstance(batch, TokenizedRows):
         if len(batch.data) <= MOST_TEXT:
             yield batch
             return
@@ -65,8 +68,8 @@ def parts(batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bo
         yield batch
         return
     half = batch.num_rows // 2
-    yield from parts(batch.slice(0, half), columns, is_text)
-    yield from parts(batch.slice(half), columns, is_text)
+    yield from split_by_text_size(batch.slice(0, half), columns, is_text)
+    yield from split_by_text_size(batch.slice(half), columns, is_text)
 
 
 def _size(
@@ -79,31 +82,25 @@ def _size(
 
 
 def _at_most(array: pyarrow.Array, by_words: bool) -> int:
-    """Bytes of the names that a column may bring, or more: those of all words of a dictionary."""
-    return dictionary_size(array) if is_coded(array) and not by_words else _text_size(array, by_words)
+    """An upper bound on the bytes of the names in a column: those of all words of a dictionary."""
+    return dictionary_size(array) if is_dictionary(array) and not by_words else _text_size(array, by_words)
 
 
 def _text_size(array: pyarrow.Array, by_words: bool) -> int:
-    """Bytes of the names that a column may bring."""
+    """Bytes of the names in a column."""
     if is_number(array.type):
         return 0
     size = text_size(array)
-    return size if by_words or not is_coded(array) else min(size, dictionary_size(array))
-
-
-FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
-WEIGHT = "expected a weight, a finite number of 0 or more"
-GROUP = "expected the name or number of a group"
-Encoded = tuple[np.ndarray, list[Any]]  # cells (n,) as positions in a list of them, -1 where there is nothing
+    return size if by_words or not is_dictionary(array) else min(size, dictionary_size(array))
 
 
 class Columns:
-    """The roles of a table's columns. `typed` says that types tell what columns hold, as text does not in CSV files.
+    """The roles of a table's columns. They are `typed` if types say what columns hold, as in all formats but CSV.
 
-    A number is the value of the feature named as its column (a column named by an integer has that id); a word is the
-    feature `column=word`, and so is each of a list. Cells that are null are absent, and so are zeros. A table with list
-    columns `indices` and `values` holds sparse rows in them, and no other features. A column without a name, or with
-    that which pandas gives to an index without one, numbers the rows: it is left out.
+    A number is the value of the feature with the name of its column (a column named by an integer has that id); a word
+    is the feature `column=word`, and so is each word of a list. Null cells and zeros are absent. A table with list
+    columns `indices` and `values` has sparse rows in them, and no other features. A column without a name, or with the
+    name that pandas gives to an unnamed index, numbers the rows and is left out.
     """
 
     def __init__(
@@ -115,15 +112,15 @@ class Columns:
         name: str = "table",
         kinds: ColumnKinds | None = None,
         above: int = 0,
-        uneven: Uneven | None = None,
-        telling: Telling | None = None,
+        ragged: RaggedRows | None = None,
+        emitter: NameEmitter | None = None,
     ) -> None:
         self.options = options
         self.name = name
         self.label = label
-        self.above = above  # lines above the first row, which messages count
+        self.above = above  # lines above the first row, which count in messages
         self.rows = 0  # rows seen
-        self.uneven = uneven  # rows that the parser has left out
+        self.ragged = ragged  # rows that the parser has skipped
         self.too_long = {limit: options.limits.expected(limit) for limit in ("word", "label")}
         self._encoded: Encoded = np.empty(0, np.int64), []  # labels of the batch that was read
         names = [column for column in schema.names if is_named(column)]
@@ -137,7 +134,7 @@ class Columns:
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError.at(name, f"holds {kind}; expected numbers or names", column=column)
-        for column in (*options.dates, *options.asked.fields, *named):
+        for column in (*options.dates, *options.requested.fields, *named):
             if not (predicting or is_pattern(column) or _may_be_part_of_date(column, names, options)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(
@@ -146,14 +143,14 @@ class Columns:
         kinds = kinds or ColumnKinds(options)
         aside = {label, self.weight, options.group, self.id}
         features = [] if self.sparse else kinds.wanted([column for column in names if column not in aside])
-        if predicting and options.space.closed:
+        if predicting and options.space.fixed_columns:
             features = kinds.known_ones(features, name)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
-        self.features = FeatureColumns(features, options, typed, name, kinds, telling or Telling(options.bits))
+        self.features = FeatureColumns(features, options, typed, name, kinds, emitter or NameEmitter(options.bits))
 
     def _check_names(self, names: list[str]) -> None:
-        """Refuse names that stand twice, or are too long."""
+        """Refuse names that occur twice, or are too long."""
         if len(set(names)) < len(names):
             twice = next(column for column in names if names.count(column) > 1)
             raise DataError.at(self.name, f"two columns are named {twice!r}; give each a name of its own")
@@ -168,11 +165,11 @@ class Columns:
             raise DataError.at(self.name, f"has no column {column!r}; its columns are {listed(names)}")
 
     def blocks(self, batch: TableBatch, skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
-        """The examples of a record batch, at most so many in a block. Bad rows are left out if the options say so.
+        """The examples of a record batch in blocks of at most `most` rows. Bad rows are skipped if the options say so.
 
-        Else DataError is raised for the first of them, after the rows before it are given out.
+        Else DataError is raised for the first of them, after the rows before it.
         """
-        for part in parts(batch, self.features.columns, self.features.kinds.is_text):
+        for part in split_by_text_size(batch, self.features.columns, self.features.kinds.is_text):
             for block in self._blocks(part, skipped):
                 yield from block.parts(most)
 
@@ -204,7 +201,7 @@ class Columns:
         self.rows += batch.num_rows
 
     def _read(self, batch: TableBatch) -> tuple[Features, dict[int, tuple[str, str]]]:
-        """The features of a batch, and its bad rows: for each a column and what was expected there."""
+        """The features of a batch, and its bad rows with a column each and what was expected there."""
         refused: dict[int, tuple[str, str]] = {}
 
         def refuse(bad: np.ndarray, column: str, advice: str) -> None:
@@ -212,7 +209,7 @@ class Columns:
                 refused.setdefault(row, (column, advice))
 
         if self.sparse:
-            with converting(batch, "indices", self.name):
+            with column_errors(batch, "indices", self.name):
                 sparse, space, unsound, wrong = read_sparse(batch)
             features = Features(sparse, None, space)
             refuse(unsound, "values", "expected as many finite values as indices")
@@ -225,7 +222,7 @@ class Columns:
                 refuse(cells == NOT_A_DATE, column, EXPECTED)
                 refuse(cells == NO_NUMBER, column, KNOWN.format("a number"))
         if self.label is not None:
-            with converting(batch, self.label, self.name, "label"):
+            with column_errors(batch, self.label, self.name, "label"):
                 self._encoded = _encoded(batch, self.label)
                 kind = batch.schema.field(self.label).type
                 numbers = numbers_of(batch.column(self.label), 0.0) if is_number(kind) else None
@@ -242,7 +239,7 @@ class Columns:
         return features, refused
 
     def _block(self, batch: TableBatch, features: Features, kept: np.ndarray) -> Block:
-        """The block of a batch of sound rows, those `kept` (n,) of the batch that was read."""
+        """The block of a batch of good rows, at positions `kept` (n,) in the batch that was read."""
         labels, label_names = self._labels(batch)
         return Block(
             *features.rows,
@@ -258,25 +255,25 @@ class Columns:
         )
 
     def _numbers(self, kept: np.ndarray) -> np.ndarray:
-        """Which rows of the table these (n,) of the present batch are, those counted that its parser left out."""
+        """The positions in the table of rows (n,) of the present batch; rows that the parser skipped count."""
         rows = self.rows + kept
-        return rows if self.uneven is None else self.uneven.counted(rows)
+        return rows if self.ragged is None else self.ragged.positions(rows)
 
     def _weights(self, batch: TableBatch) -> np.ndarray:
-        """Importance weights (n,) float64; NaN where there is none that reads as a number."""
+        """Importance weights (n,) float64; NaN where a cell is null or no number."""
         if self.weight is None:
             return np.ones(batch.num_rows)
-        with converting(batch, self.weight, self.name, "weight"):
+        with column_errors(batch, self.weight, self.name, "weight"):
             array = as_kind(batch.column(self.weight), NUMBER)
             if is_number(array.type):
                 return numbers_of(array, math.nan)
             return np.array([as_number(str(cell)) for cell in cells_of(array)])
 
     def _groups(self, batch: TableBatch) -> np.ndarray | None:
-        """Group ids (n,) int64: whole numbers as they are, names by their hash."""
+        """Group ids (n,) int64: whole numbers, or the hashes of names."""
         if self.options.group is None:
             return None
-        with converting(batch, self.options.group, self.name, "group"):
+        with column_errors(batch, self.options.group, self.name, "group"):
             codes, known = encoded(batch.column(self.options.group), "strict")
         return np.array([*(group_id(cell, self.options.seed) for cell in known), 0], np.int64)[codes]
 
@@ -297,7 +294,7 @@ class Columns:
 
 
 def _chosen(batch: pyarrow.RecordBatch, kept: np.ndarray) -> pyarrow.RecordBatch:
-    """The rows of a batch that are kept (n,) bool. PyArrow joins parts of any type, but filters few."""
+    """The rows of a batch that are kept (n,) bool. PyArrow concatenates any type, but filters few."""
     edges = np.flatnonzero(np.diff(kept, prepend=False, append=False)).reshape(-1, 2)
     return pyarrow.concat_batches([batch.slice(0, 0), *(batch.slice(start, stop - start) for start, stop in edges)])
 
@@ -309,13 +306,13 @@ def _may_be_part_of_date(column: str, names: Sequence[str], options: Options) ->
 
 
 def _encoded(batch: TableBatch, column: str) -> Encoded:
-    """A column as positions (n,) in a list of its different cells."""
-    found = batch.encoded(column) if isinstance(batch, CutRows) else None
+    """A column, of any kind of batch, as positions (n,) in a list of its different cells."""
+    found = batch.encoded(column) if isinstance(batch, TokenizedRows) else None
     return encoded(batch.column(column), "strict") if found is None else found
 
 
 def _infinite_and_sizes(numbers: np.ndarray | None, encoded: Encoded) -> tuple[np.ndarray, np.ndarray]:
-    """Which labels (n,), of numbers these, are infinite, and how many characters each has that is a word."""
+    """Whether labels (n,), which may be `numbers`, are infinite, and how many characters those have that are words."""
     if numbers is not None:
         return np.isinf(numbers), np.zeros(len(numbers), np.int64)
     codes, known = encoded

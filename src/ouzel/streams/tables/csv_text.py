@@ -1,6 +1,6 @@
-"""The text of a CSV file as PyArrow's parser takes it: UTF-8, whole lines, within limits, up to where it is damaged.
+"""CSV text for PyArrow's parser: whole lines in UTF-8, within limits, up to a damage; and the rows that it refuses.
 
-Bytes that are not UTF-8 are marked in it, for the parser would stop at them: rows with a mark are refused afterwards.
+Bytes that are not UTF-8, where the parser would stop, are replaced by a mark; rows with a mark are refused later.
 """
 
 from __future__ import annotations
@@ -23,61 +23,61 @@ codecs.register_error("ouzel.mark", lambda error: (MARK, getattr(error, "end", 0
 LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
 
 
-class Uneven:
-    """Rows that are left out: of more or fewer cells than there are columns, or with bytes that are not UTF-8."""
+class RaggedRows:
+    """Rows that are skipped: of more or fewer cells than there are columns, or with bytes that are not UTF-8."""
 
     def __init__(self) -> None:
-        self.above = 0  # rows above the first that PyArrow's parser has seen
+        self.above = 0  # rows above the first one of PyArrow's parser
         self.first: Any = None
-        self.lines = 0  # of the text that such rows are, with those within quotation marks
+        self.lines = 0  # of such rows, with those within quotation marks
         self._places = array("q")  # of each among all rows, from 0
 
     def __len__(self) -> int:
         return len(self._places)
 
     def refuse(self, row: Any) -> str:
-        """Note a row that PyArrow asks about."""
+        """Record a row that PyArrow reports as invalid."""
         row = row._replace(number=row.number + self.above)
         self.first = self.first or row
         self.lines += lines_in(row.text)
         self._places.append(row.number - 1)
         return "skip"
 
-    def leave_out(self, places: np.ndarray, lines: int = 0) -> None:
-        """Note rows that are left out for another reason, by their places (n,) among all rows, ascending."""
+    def skip(self, places: np.ndarray, lines: int = 0) -> None:
+        """Record rows that are skipped for another reason, by their positions (n,) among all rows, ascending."""
         self.lines += lines or len(places)
         for place in places.tolist():
             bisect.insort(self._places, place)
 
-    def counted(self, rows: np.ndarray) -> np.ndarray:
-        """The places (n,) among all rows of those that have these places (n,) among the even ones."""
+    def positions(self, rows: np.ndarray) -> np.ndarray:
+        """The positions (n,) among all rows of rows with these positions (n,) among the others."""
         places = np.array(self._places)
-        before = places - np.arange(len(places))  # even rows before each
+        before = places - np.arange(len(places))  # other rows before each
         return rows + np.searchsorted(before, rows, side="right")
 
 
 def lines_in(text: str) -> int:
-    """The lines of a row, or of a cell."""
+    """The number of lines of a row, or of a cell."""
     return text.strip("\r\n").count("\n") + 1
 
 
-class CellText:
-    """A source as a file for PyArrow's parser: what has arrived, in pieces of whole lines, however long those are.
+class TextSource:
+    """A source as a file for PyArrow's parser: the bytes that have arrived, in pieces of whole lines of any length.
 
-    Where an archive is damaged the text ends, and the error is kept.
+    The text ends where an archive is damaged, and the error is kept.
     """
 
     closed = False
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.name = source.name
-        self.quotes = 0  # quotation marks that a parser has read
+        self.quotes = 0  # quotation marks that the parser has read
         self.damage: OSError | None = None
-        self.left_open = ""  # the cell of a quotation that does not end, where its row is left out
+        self.left_open = ""  # the cell of a quotation that does not end, where its row is skipped
         self._file: Any = source.open()
         self._arriving = source.size is None
         self._limits = limits
-        self.marked = False  # whether there were bytes that are not UTF-8
+        self.marked = False  # whether some bytes are not UTF-8
         self._parsing = False  # whether PyArrow's parser has read any
         self._rest: list[bytes] = []  # the beginning of a line
         self._back = b""
@@ -85,11 +85,11 @@ class CellText:
         self._at_work = threading.Lock()
 
     def skip_line(self) -> None:
-        """Leave out the next line."""
+        """Skip the next line."""
         self._line()
 
     def line(self, number: int) -> str:
-        """The next line, which has this number in messages; nothing at the end of the text."""
+        """The next line, which has this number in messages; "" at the end of the text."""
         try:
             return self._line().decode()
         except UnicodeDecodeError:
@@ -101,7 +101,7 @@ class CellText:
         return data
 
     def check_line(self, size: int) -> None:
-        """Refuse a line, or a header of several, that is too long."""
+        """Refuse a line, or a header of several lines, that is too long."""
         if size > self._limits.line:
             raise self._limits.exceeded(self.name, "line", f"has a line of {size:,} bytes or more")
 
@@ -121,11 +121,11 @@ class CellText:
             return data
 
     def put_back(self, data: bytes) -> None:
-        """Have bytes read again, before all others."""
+        """Put bytes back, to be read again."""
         self._back = data + self._back
 
     def end(self) -> None:
-        """Have no more read. PyArrow reads ahead in a thread of its own, which must not outlive the interpreter."""
+        """End the text. PyArrow reads ahead in a thread, which must not outlive the interpreter."""
         self._ended = True
         if self._at_work.acquire(timeout=LONGEST_WAIT):
             self._at_work.release()
@@ -139,7 +139,7 @@ class CellText:
         return data
 
     def _lines(self, size: int) -> bytes:
-        """Whole lines; at the end of the text what is left, unless it is cut short there."""
+        """Whole lines; at the end of the text the rest, unless it is damaged."""
         length = sum(map(len, self._rest))
         while True:
             data = self._some(size)
@@ -156,7 +156,7 @@ class CellText:
             self.check_line(length)
 
     def _some(self, size: int) -> bytes:
-        """So many bytes, or as many as have arrived, or as come before a damage."""
+        """Some bytes: `size`, or those that have arrived, or those before a damage."""
         parts: list[bytes] = []
         try:
             while size > 0 and (data := self._file.read1(size)):

@@ -1,4 +1,4 @@
-"""Columns whose cells are positions in a dictionary of words, which are read once for all the rows that have them."""
+"""Dictionary columns: their words are read once for all the rows that have them, and checked once."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
 from ouzel.streams.kernels.seen_set import is_new
-from ouzel.streams.tables.arrow_types import as_text, filled, is_coded, types
+from ouzel.streams.tables.arrow_types import as_text, filled, is_dictionary, types
 from ouzel.streams.tables.cells import Cells, Words, words_of_cells
 
 POSITIONS = pyarrow.int32(), pyarrow.int64()
 AS_BYTES = {pyarrow.string(): pyarrow.binary(), pyarrow.large_string(): pyarrow.large_binary()}
-MANY = 4  # cells of a dictionary to a row, at most, where all of them are read
+MANY = 4  # most cells of a dictionary for each row, where all of them are read
 
 
 @kernel
-def _pick(codes, cells, bits, noted, ids, values, new):
-    """Give each row (n,) the id and the value of its cell; return how many words are new, which come first in `new`.
+def _pick(codes, cells, bits, seen, ids, values, new):
+    """Write the id and the value of each row's cell; return how many words are new, and write these to `new` first.
 
-    `noted` has the ids met so far, of so many `bits` (a mask), see `is_new`.
+    `seen` has the ids so far, masked by `bits`, see `is_new`.
     """
     used = np.zeros(len(cells.ids), np.bool_)
     count = 0
@@ -32,76 +32,80 @@ def _pick(codes, cells, bits, noted, ids, values, new):
         ids[i], values[i] = cells.ids[code], cells.values[code]
         if not used[code]:
             used[code] = True
-            if cells.starts[code] < cells.ends[code] and is_new(noted, cells.ids[code] & bits):
+            if cells.starts[code] < cells.ends[code] and is_new(seen, cells.ids[code] & bits):
                 new[count] = code
                 count += 1
     return count
 
 
-class Coded(NamedTuple):
-    """A dictionary, the text of its cells, and what these and one more that is null hold."""
+class DecodedDictionary(NamedTuple):
+    """A dictionary, the text of its cells, and their features; a last cell is null."""
 
     dictionary: pyarrow.Array
     text: np.ndarray  # (bytes,) uint8
     cells: Cells
 
     @classmethod
-    def of(cls, dictionary: pyarrow.Array, read: Callable[[Words], Cells]) -> Coded:
-        """A dictionary with its cells read."""
+    def of(cls, dictionary: pyarrow.Array, read: Callable[[Words], Cells]) -> DecodedDictionary:
+        """A dictionary whose cells are read by `read`."""
         words = words_of_cells(dictionary)
         words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
         return cls(dictionary, words.data, read(words))
 
     def pick(
-        self, codes: np.ndarray, bits: np.uint32, noted: np.ndarray, ids: np.ndarray, values: np.ndarray
+        self, codes: np.ndarray, bits: np.uint32, seen: np.ndarray, ids: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
-        """Give each row (n,) the id and the value of its cell; the cells whose words are new, see `_pick`."""
+        """Write the id and the value of each row's cell; return the cells whose words are new, see `_pick`."""
         new = np.empty(len(self.cells.ids), np.int64)
-        return new[: _pick(codes, self.cells, bits, noted, ids, values, new)]
+        return new[: _pick(codes, self.cells, bits, seen, ids, values, new)]
 
 
 class Dictionaries:
-    """The dictionaries that columns had last: those of many batches are often the same."""
+    """The last dictionary of each column: many batches often have the same."""
 
     def __init__(self) -> None:
-        self._last: dict[Hashable, Coded] = {}
+        self._last: dict[Hashable, DecodedDictionary] = {}
 
-    def read(self, column: Hashable, array: pyarrow.Array, read: Callable[[Words], Cells]) -> tuple[Coded, np.ndarray]:
-        """The dictionary of a column, its cells read by `read`, and which of them each row (n,) has.
+    def read(
+        self, column: Hashable, array: pyarrow.Array, read: Callable[[Words], Cells]
+    ) -> tuple[DecodedDictionary, np.ndarray]:
+        """The dictionary of a column, its cells read by `read`, and the cell of each row (n,).
 
-        Of one with many more cells than there are rows, only those that rows have are read.
+        If it has many more cells than there are rows, only those that rows have are read.
         """
         last, dictionary = self._last.get(column), array.dictionary
-        if last is None or not _are_one(last.dictionary, dictionary):
+        if last is None or not _are_equal(last.dictionary, dictionary):
             if len(dictionary) > MANY * len(array):
                 codes = _codes(array.indices, len(dictionary))
                 used, codes = np.unique(codes, return_inverse=True)
-                return Coded.of(as_text(dictionary).take(pyarrow.array(used[used < len(dictionary)])), read), codes
-            last = self._last[column] = Coded.of(dictionary, read)
+                return DecodedDictionary.of(
+                    as_text(dictionary).take(pyarrow.array(used[used < len(dictionary)])), read
+                ), codes
+            last = self._last[column] = DecodedDictionary.of(dictionary, read)
         return last, _codes(array.indices, len(dictionary))
 
 
 class Checks:
-    """Checks of tables, for kernels trust what they are given; the same dictionary of a column is checked once."""
+    """Checks of tables, which kernels trust; a dictionary that a column keeps is checked once."""
 
     def __init__(self) -> None:
-        self._sound: dict[int, pyarrow.Array] = {}  # the dictionaries that columns had last
+        self._sound: dict[int, pyarrow.Array] = {}  # the last dictionary of each column
 
     def check(self, table: pyarrow.Table) -> None:
         """Raise ValueError if offsets, positions in dictionaries, or letters are unsound."""
         table.validate()
         for place, column in enumerate(table.columns):
             for array in column.chunks:
-                if is_coded(array) and place in self._sound and _are_one(self._sound[place], array.dictionary):
+                if is_dictionary(array) and place in self._sound and _are_equal(self._sound[place], array.dictionary):
                     _check_positions(array)
                     continue
                 _check_cells(array)
-                if is_coded(array):
+                if is_dictionary(array):
                     self._sound[place] = array.dictionary
 
 
 def _check_cells(array: pyarrow.Array) -> None:
-    """Raise ValueError if offsets or letters are unsound. Letters of ASCII alone need not be looked at cell by cell."""
+    """Raise ValueError if offsets or letters are unsound. Text in ASCII needs no check of each cell."""
     kind = AS_BYTES.get(array.type)
     if kind is None or not _is_sound_ascii(array.view(kind)):
         array.validate(full=True)
@@ -110,7 +114,7 @@ def _check_cells(array: pyarrow.Array) -> None:
 def _is_sound_ascii(array: pyarrow.Array) -> bool:
     try:
         array.validate(full=True)
-    except ValueError:  # which is told of the array as it is
+    except ValueError:  # the caller validates the array in its own type, for the message
         return False
     _, offsets, data = array.buffers()
     if data is None or not len(array):
@@ -126,11 +130,11 @@ def _check_positions(array: pyarrow.Array) -> None:
         raise ValueError(f"cells of a dictionary of {len(array.dictionary)} are numbered {lowest} to {highest}")
 
 
-def _are_one(dictionary: pyarrow.Array, other: pyarrow.Array) -> bool:
+def _are_equal(dictionary: pyarrow.Array, other: pyarrow.Array) -> bool:
     """Whether two dictionaries are the same to the byte."""
     if (dictionary.type, dictionary.offset, len(dictionary)) != (other.type, other.offset, len(other)):
         return False
-    if pyarrow.types.is_nested(dictionary.type) or is_coded(dictionary):
+    if pyarrow.types.is_nested(dictionary.type) or is_dictionary(dictionary):
         return False
     parts, others = dictionary.buffers(), other.buffers()
     same = (
@@ -140,7 +144,7 @@ def _are_one(dictionary: pyarrow.Array, other: pyarrow.Array) -> bool:
 
 
 def _codes(indices: pyarrow.Array, null: int) -> np.ndarray:
-    """Positions (n,) int32 or int64 in a dictionary, and one behind its cells where there is none."""
+    """Positions (n,) int32 or int64 in a dictionary, and `null`, the one behind its cells, where a row has none."""
     if indices.null_count or indices.type not in POSITIONS:
         indices = indices.cast(pyarrow.int32() if null < 1 << 31 else pyarrow.int64(), safe=False)
     return filled(indices, null)

@@ -1,75 +1,46 @@
-"""Rows of features of columns that are numbers or words, read for all columns at once, some rows at a time."""
+"""Fast reading of columns of numbers and words: column after column, then transposed to rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.bytes import COPIED
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import AT_ONCE, TURN
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
-from ouzel.streams.kernels.batch_hash import Unhashed, hash_names, put_name, room_to_hash
-from ouzel.streams.kernels.row_order import RANKED, rank_into, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, absorb_bytes, append, first_met, trimmed
-from ouzel.streams.missing import NOTHING, says_nothing
+from ouzel.streams.kernels.batch_hash import (
+    ONE,
+    ZERO,
+    PendingHashes,
+    allocate_names,
+    hash_names,
+    hash_update_bytes,
+    put_hashed_name,
+    put_name,
+)
+from ouzel.streams.kernels.delimiters import BLANK, trim_blanks
+from ouzel.streams.kernels.new_names import NewNames, copy_names
+from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, rank_into, sort_row
+from ouzel.streams.kernels.seen_set import is_new_if
+from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
-from ouzel.streams.tables.column_buffers import APART, IS_NUMBER, KINDS, TILE, Layout, Rows
-from ouzel.streams.tables.dictionary_columns import Coded
+from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
+from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.truth_values import is_large_truth
 
 if TYPE_CHECKING:
     import pyarrow
 
-
-@kernel
-def _write_names(layout, data, told, filled, names):
-    """Write the names of one column's words behind what is `filled` of the text; return how much is then."""
-    ids, starts, ends, text = names
-    for k in range(np.uint64(len(told))):
-        word = told[k]
-        column = word[0]
-        ids[k], starts[k] = word[1], filled
-        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = append(text, filled, data, word[2], word[3])
-        ends[k] = filled
-    return filled
-
-
-class Told(NamedTuple):
-    """Words that a column has told: how many, how many bytes, and the text they lie in."""
-
-    words: int
-    size: int
-    text: np.ndarray
-
-
-def names_told(layout: Layout, parts: Sequence[tuple[int, Told]], told: np.ndarray) -> Names:
-    """The names of words (k, TOLD), those of some columns one behind the other."""
-    lengths = np.diff(layout.ends).tolist()
-    count = sum(part.words for _, part in parts)
-    size = sum(part.size + part.words * lengths[column] for column, part in parts)
-    starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
-    names = Names(np.empty(count, np.uint32), starts, ends, np.empty(size + COPIED, np.uint8))
-    first, filled = 0, np.uint64(0)
-    for _, part in parts:
-        some = slice(first, first + part.words)
-        here = Names(names.ids[some], starts[some], ends[some], names.text)
-        filled = np.uint64(_write_names(layout, part.text, told[some], filled, here))
-        first += part.words
-    return names._replace(text=names.text[:size])
-
-
-NONE = np.uint32(MOST_ID + 1)  # the id of nothing
-SOME = np.uint64(512)  # cells whose hashes are worked out together, in the nearest cache
-BEHIND = np.uint64(24)  # bytes from the beginning of a word on that must be there to gather it without a loop
-OF_NOTHING = np.uint8(1)  # what a byte may be: itself, or that of a word for nothing or a truth value
+NONE = np.uint32(MOST_ID + 1)  # the id of a cell without a word
+SOME = np.uint64(256)  # cells that are hashed together, in the nearest cache
+BEHIND = np.uint64(24)  # bytes from the start of a word that must exist to gather it without a loop
+SPECIAL = np.uint8(1)  # a byte that begins or ends a word for missing or a truth value
 ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
 for _bytes, _place in ((ODD_FIRST, 0), (ODD_LAST, -1)):
-    _bytes[[ord(word[_place]) for word in (*NOTHING, "true", "TRUE", "false", "FALSE")]] = OF_NOTHING
+    _bytes[[ord(word[_place]) for word in (*NA_TOKENS, "true", "TRUE", "false", "FALSE")]] = SPECIAL
     _bytes[BLANK] = BLANK
 EMPTY = np.frombuffer(bytes(1), np.uint8)[:0]
 UNSOUND = np.int64(-1)
@@ -84,7 +55,7 @@ class PlainWords(NamedTuple):
 
 
 def plain_words_of(array: pyarrow.Array) -> PlainWords:
-    """The text of an Arrow array of any type but a dictionary; what is text already stays where it lies."""
+    """The text of an Arrow array that is no dictionary; text is not copied."""
     short = types.is_string(array.type) or types.is_binary(array.type)
     if not (short or types.is_large_string(array.type)):
         array = as_text(array)
@@ -95,23 +66,23 @@ def plain_words_of(array: pyarrow.Array) -> PlainWords:
 
 
 @force_inline
-def _says_word(data, start, stop):
-    """Whether a span, without the blanks around it, is a word."""
-    return start < stop and not says_nothing(data, np.int64(start), np.int64(stop))
+def _is_word(data, start, stop):
+    """Whether a span without blanks around it is a word, and not missing."""
+    return start < stop and not is_na_token(data, np.int64(start), np.int64(stop))
 
 
 @kernel
-def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new):
-    """Write the id of each word, or NONE, to `ids` (n,); return how many of them are not yet noted.
+def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
+    """Write the id of each word, or NONE, to `ids` (n,); return how many of them are not yet seen.
 
-    Their cells come first in `new` (n,). UNSOUND if a word has more than `longest` bytes, lies outside of the text, or
-    is a truth value with large letters.
+    Returns UNSOUND if a word has more than `longest` bytes, lies outside of the text, or is a truth value with capital
+    letters.
     """
     offsets, data, valid = words
     some_are_null = len(valid) > 0
     size_of_text = np.uint64(len(data))
     near_end = max(size_of_text, BEHIND) - BEHIND  # from there on, words are gathered byte by byte
-    word, held, bits = layout.words[column], layout.held[column], layout.bits[column]
+    word, tail, bits = layout.words[column], layout.tails[column], layout.bits[column]
     before = layout.ends[column + ONE] - layout.ends[column]
     count, n = ZERO, np.uint64(len(ids))
     next_start, is_odd = np.uint64(offsets[0]), np.uint8(0)
@@ -127,115 +98,123 @@ def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new)
                 present &= np.uint64(valid[first + k])
             if start < near_end:
                 at_start, at_end = ODD_FIRST[data[start]], ODD_LAST[data[max(stop, start + ONE) - ONE]]
-                is_odd = (at_start & at_end & OF_NOTHING) | ((at_start | at_end) & BLANK)
+                is_odd = (at_start & at_end & SPECIAL) | ((at_start | at_end) & BLANK)
             if start >= near_end or is_odd:
-                start, stop = trimmed(data, start, stop)
-                present &= np.uint64(_says_word(data, start, stop))
+                start, stop = trim_blanks(data, start, stop)
+                present &= np.uint64(_is_word(data, start, stop))
                 if present and is_large_truth(data, start, stop):
                     return UNSOUND
             size = stop - start
             if start < near_end:
-                put_name(unhashed, k, word, held, bits, data, start, max(size, ONE), before + size)
+                put_name(pending, k, word, tail, bits, data, start, max(size, ONE), before + size)
             else:
-                unhashed.words[k], unhashed.firsts[k], _ = absorb_bytes(word, held, bits, data, start, stop)
-                unhashed.parts[k], unhashed.lengths[k] = 0, before + size
+                hashed, rest, _ = hash_update_bytes(word, tail, bits, data, start, stop)
+                put_hashed_name(pending, k, hashed, rest, before + size)
             if present & np.uint64(size > longest):
                 return UNSOUND
             ids[first + k] = present
-        hash_names(unhashed, some)
+        hash_names(pending, some)
         for k in range(some):
-            identity, present = unhashed.hashes[k] & mask, np.uint64(ids[first + k])
+            identity, present = pending.hashes[k] & mask, np.uint64(ids[first + k])
             ids[first + k] = identity if present else NONE
             new[count] = first + k
-            count += first_met(noted, identity, present)
+            count += is_new_if(seen, identity, present)
     return np.int64(count)
 
 
 @kernel
-def _report_plain(words, column, new, ids, told):
-    """Tell of the words in the cells `new` (k,): column, id, and where they start and end; return their bytes."""
+def _record_plain(words, layout, column, new, ids, spans):
+    """Write the spans of the words in the cells `new` (k,); return the bytes of their names."""
     size = ZERO
     for k in range(len(new)):
         i = new[k]
-        start, stop = trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
-        word = told[k]
-        word[0], word[1], word[2], word[3] = column, ids[i], start, stop
-        size += stop - start
+        start, stop = trim_blanks(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
+        span = spans[k]
+        span[0], span[1] = layout.ends[column], layout.ends[column + ONE]
+        span[2], span[3], span[4] = start, stop, ids[i]
+        size += span[1] - span[0] + stop - start
     return size
 
 
 class PlainReader:
-    """Reads columns of text, whose words have `longest` bytes at most and ids within `mask`."""
+    """Reads columns of text with words of `longest` bytes at most and ids within `mask`."""
 
     def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
         self._layout, self._longest, self._mask = layout, np.uint64(longest), mask
-        self._unhashed: Unhashed | None = None
+        self._pending: PendingHashes | None = None
 
     def read(
-        self, words: PlainWords, column: int, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
-    ) -> Told | None:
-        """Write the id of each cell of a column, or NONE, to `ids` (n,); words that are not yet `noted` are told.
+        self, words: PlainWords, column: int, seen: np.ndarray, ids: np.ndarray, new: np.ndarray, spans: np.ndarray
+    ) -> NewNames | None:
+        """Write the id of each cell of a column, or NONE, to `ids` (n,); return the words that are not yet `seen`.
 
-        None if there is a cell to complain of. `new` (n,) uint64 is room.
+        None if there is a cell to complain of. `new` (n,) uint64 and `spans` (n, SPAN) are room.
         """
-        if self._unhashed is None:
-            self._unhashed = room_to_hash(int(SOME))
+        if self._pending is None:
+            self._pending = allocate_names(int(SOME))
         place = np.uint64(column)
-        room = noted, self._unhashed, ids, new
+        room = seen, self._pending, ids, new
         count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
         if count < 0:
             return None
-        size = _report_plain(words, place, new[:count], ids, told)
-        return Told(int(count), int(size), words.data)
+        size = int(_record_plain(words, self._layout, place, new[:count], ids, spans))
+        return NewNames(self._layout.prefixes, words.data, spans[:count], size)
 
 
 @kernel
-def _pick(codes, cells, batch, noted, ids, new):
-    """Write the ids, or NONE, of `codes` (n,), positions among `cells`; return how many words are not yet noted.
+def _pick(codes, cells, batch, seen, ids, new):
+    """Write the ids, or NONE, of `codes` (n,), positions in `cells`; return how many words are new.
 
-    Their cells come first in `new` (n,). `cells` (m, 2) are the ids, and the last batch that had each.
+    Their cells are written to `new` (n,) first. `cells` (m, 2) are the ids, and the last batch that had each.
     """
-    met = count = ZERO
+    used = count = ZERO
     for i in range(np.uint64(len(codes))):
         cell = np.uint64(codes[i])
         ids[i] = cells[cell, ZERO]
-        new[met] = cell
-        met += np.uint64(cells[cell, ONE] != batch)
+        new[used] = cell
+        used += np.uint64(cells[cell, ONE] != batch)
         cells[cell, ONE] = batch
-    for k in range(met):
+    for k in range(used):
         cell = new[k]
         identity = cells[cell, ZERO]
         new[count] = cell
-        count += first_met(noted, identity, np.uint64(identity != NONE))
+        count += is_new_if(seen, identity, np.uint64(identity != NONE))
     return count
 
 
 @kernel
-def _report_coded(starts, ends, cells, column, new, told):
-    """Tell of the words in the cells `new` (k,): column, id, and where they start and end; return their bytes."""
+def _record_coded(starts, ends, cells, layout, column, new, spans):
+    """Write the spans of the words in the cells `new` (k,); return the bytes of their names."""
     size = ZERO
     for k in range(len(new)):
-        cell, word = new[k], told[k]
-        word[0], word[1], word[2], word[3] = column, cells[cell, ZERO], starts[cell], ends[cell]
-        size += ends[cell] - starts[cell]
+        cell, span = new[k], spans[k]
+        span[0], span[1] = layout.ends[column], layout.ends[column + ONE]
+        span[2], span[3], span[4] = starts[cell], ends[cell], cells[cell, ZERO]
+        size += span[1] - span[0] + span[3] - span[2]
     return size
 
 
-class CodedReader:
-    """Reads a column of positions in dictionaries, which are often those of the batch before."""
+class DictionaryReader:
+    """Reads a dictionary column, whose dictionary is often that of the batch before."""
 
-    def __init__(self, column: int) -> None:
-        self._column = np.uint64(column)
-        self._known: Coded | None = None
+    def __init__(self, layout: Layout, column: int) -> None:
+        self._layout, self._column = layout, np.uint64(column)
+        self._known: DecodedDictionary | None = None
         self._cells = np.empty((0, 2), np.uint32)
         self._batch = 0
 
     def read(
-        self, known: Coded, codes: np.ndarray, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
-    ) -> Told:
-        """Write the ids, or NONE, of positions (n,) in a dictionary; words that are not yet `noted` are told.
+        self,
+        known: DecodedDictionary,
+        codes: np.ndarray,
+        seen: np.ndarray,
+        ids: np.ndarray,
+        new: np.ndarray,
+        spans: np.ndarray,
+    ) -> NewNames:
+        """Write the ids, or NONE, of positions (n,) in a dictionary; return the words that are not yet `seen`.
 
-        `new` (n,) uint64 is room.
+        `new` (n,) uint64 and `spans` (n, SPAN) are room.
         """
         starts, ends = known.cells.starts, known.cells.ends
         if self._known is not known:
@@ -245,23 +224,23 @@ class CodedReader:
         self._batch += 1
         codes = codes.view()
         codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
-        count = int(_pick(codes, self._cells, np.uint32(self._batch), noted, ids, new))
-        size = _report_coded(starts, ends, self._cells, self._column, new[:count], told)
-        return Told(count, int(size), known.text)
+        count = int(_pick(codes, self._cells, np.uint32(self._batch), seen, ids, new))
+        size = int(_record_coded(starts, ends, self._cells, self._layout, self._column, new[:count], spans))
+        return NewNames(self._layout.prefixes, known.text, spans[:count], size)
 
 
 @kernel
-def _turn(layout, places, words, numbers, offsets, ids, values):
-    """Rows of features in canonical order; how many features there are.
+def _transpose(layout, places, words, numbers, offsets, ids, values):
+    """Write rows of features in canonical order; return how many features there are.
 
-    `places` (columns,) are the rows of columns among those of `words` (m, n), ids or NONE, or `numbers` (k, n).
+    `places` (columns,) are the positions of columns in `words` (m, n), ids or NONE, or in `numbers` (k, n).
     """
     width, n = np.uint64(len(layout.kinds)), len(offsets) - 1
-    height = max(1, TILE // max(1, len(layout.kinds)))  # rows that are turned together, in the nearest cache
+    height = max(1, TILE // max(1, len(layout.kinds)))  # rows that are transposed together, in the nearest cache
     tile_ids = np.zeros(height * len(layout.kinds) + AT_ONCE, np.uint32)
     tile_values = np.empty(height * len(layout.kinds), np.float32)
     ends = np.empty(height, np.uint64)
-    _, _, ranks = ranking_room()
+    _, _, ranks = allocate_ranking()
     filled = ZERO
     offsets[0] = 0
     for first in range(0, n, height):
@@ -290,7 +269,7 @@ def _turn(layout, places, words, numbers, offsets, ids, values):
                 ranked = rank_into(tile_ids, tile_values, begun, count, ranks, ids, values, filled)
             if ranked or count == ZERO:
                 filled += count
-            else:  # many features, or one that is there twice
+            else:  # many features, or one that occurs twice
                 for k in range(count):
                     ids[filled + k], values[filled + k] = tile_ids[begun + k] ^ TURN, tile_values[begun + k]
                 filled = np.uint64(sort_row(ids, values, np.int64(filled), np.int64(filled + count)))
@@ -299,53 +278,56 @@ def _turn(layout, places, words, numbers, offsets, ids, values):
 
 
 class ColumnRows:
-    """Reads rows of numbers, and of words of `longest` bytes at most with ids within `mask`; see `layout_of`."""
+    """Reads rows of numbers, and of words with `longest` bytes at most and ids within `mask`; see `layout_of`."""
 
     def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
         self._layout = layout
         self._plain = PlainReader(layout, longest, mask)
-        self._coded: dict[int, CodedReader] = {}
+        self._coded: dict[int, DictionaryReader] = {}
         self._words, self._numbers = np.empty((0, 0), np.uint32), np.empty((0, 0), np.float32)
-        self._new = np.empty(0, np.uint64)
+        self._scratch = np.empty(0, np.uint64)
 
     def read(
         self,
         rows: int,
-        words: Mapping[int, PlainWords | tuple[Coded, np.ndarray]],
+        words: Mapping[int, PlainWords | tuple[DecodedDictionary, np.ndarray]],
         numbers: Mapping[int, np.ndarray],
-        noted: np.ndarray,
-        told: np.ndarray,
+        seen: np.ndarray,
+        spans: np.ndarray,
     ) -> tuple[Rows, Names] | None:
-        """The features of rows, and the names of words that are not yet `noted`; None if there is one to complain of.
+        """The features of rows, and the names of words that are not yet `seen`; None if a cell must be refused.
 
-        Columns, told by their places, are text, dictionaries with the cells that rows (n,) have, or `numbers` (n,), 0
-        where there is none. `told` (cells, TOLD) is room.
+        By their places, columns are text, dictionaries with the cell of each row (n,), or `numbers` (n,), 0 where there
+        is none. `spans` (cells, SPAN) is scratch.
         """
-        if rows > self._words.shape[1] - APART or len(self._words) < len(words) or len(self._numbers) < len(numbers):
-            self._words = np.empty((len(words), rows + APART), np.uint32)
-            self._numbers = np.empty((len(numbers), rows + APART), np.float32)
-            self._new = np.empty(rows, np.uint64)
+        if (
+            rows > self._words.shape[1] - CACHE_LINE_PADDING
+            or len(self._words) < len(words)
+            or len(self._numbers) < len(numbers)
+        ):
+            self._words = np.empty((len(words), rows + CACHE_LINE_PADDING), np.uint32)
+            self._numbers = np.empty((len(numbers), rows + CACHE_LINE_PADDING), np.float32)
+            self._scratch = np.empty(rows, np.uint64)
         places = np.zeros(len(self._layout.kinds), np.int64)
-        parts: list[tuple[int, Told]] = []
+        parts: list[NewNames] = []
         filled = 0
         for place, (column, cells) in enumerate(words.items()):
             places[column] = place
-            here, free = self._words[place, :rows], told[filled:]
+            here, free = self._words[place, :rows], spans[filled:]
             if isinstance(cells, PlainWords):
-                found = self._plain.read(cells, column, noted, here, self._new, free)
+                found = self._plain.read(cells, column, seen, here, self._scratch, free)
                 if found is None:
                     return None
             else:
                 known, codes = cells
-                reader = self._coded.setdefault(column, CodedReader(column))
-                found = reader.read(known, codes, noted, here, self._new, free)
-            parts.append((column, found))
-            filled += found.words
+                reader = self._coded.setdefault(column, DictionaryReader(self._layout, column))
+                found = reader.read(known, codes, seen, here, self._scratch, free)
+            parts.append(found)
+            filled += len(found.spans)
         for place, (column, values) in enumerate(numbers.items()):
             self._numbers[place, :rows], places[column] = values, place
-        room = rows * (len(words) + len(numbers))
-        read = Rows(np.empty(rows + 1, np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
-        lanes = self._words[:, :rows], self._numbers[:, :rows]
-        end = int(_turn(self._layout, places, *lanes, *read))
-        names = names_told(self._layout, parts, told)
-        return Rows(read.offsets, read.ids[:end], read.values[:end]), names
+        size = rows * (len(words) + len(numbers))
+        read = Rows(np.empty(rows + 1, np.uint64), np.empty(size, np.uint32), np.empty(size, np.float32))
+        buffers = self._words[:, :rows], self._numbers[:, :rows]
+        end = int(_transpose(self._layout, places, *buffers, *read))
+        return Rows(read.offsets, read.ids[:end], read.values[:end]), copy_names(parts)

@@ -1,7 +1,7 @@
-"""Numbers and categories read for all columns at once, where nothing is made of them and there is nothing to refuse.
+"""The fast path for numbers and categories: all columns at once, if no features are derived and no cell is refused.
 
-Columns one by one, in `feature_columns`, come to the same features, and do all else: tell what is wrong, read dates,
-mark what is missing, collect what crosses are made of. Of names that share an id another may be the first there.
+`feature_columns` reads the same features column by column, and does all else: it reports errors, reads dates, marks
+missing values, and collects the inputs of interactions. Where names share an id, another one may come first there.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ import numpy as np
 import pyarrow
 
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.feature_space import CATEGORY, NUMBER, own_name
+from ouzel.streams.feature_space import CATEGORY, NUMBER, column_key
+from ouzel.streams.kernels.new_names import SPAN
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import as_kind, converting, filled, is_coded, is_number, numbers_of, types
-from ouzel.streams.tables.column_buffers import TOLD, Rows, layout_of
-from ouzel.streams.tables.dictionary_columns import Coded
+from ouzel.streams.tables.arrow_types import as_kind, column_errors, filled, is_dictionary, is_number, numbers_of, types
+from ouzel.streams.tables.column_buffers import Rows, layout_of
+from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.tables.fast_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_columns import read_in_place
-from ouzel.streams.tables.tokenized_rows import CutRows, TableBatch
+from ouzel.streams.tables.tokenized_rows import TableBatch, TokenizedRows
 
-Decode = Callable[[str, pyarrow.Array], tuple[Coded, np.ndarray]]
+Decode = Callable[[str, pyarrow.Array], tuple[DecodedDictionary, np.ndarray]]
 
 
-class AtOnce:
-    """Reads the columns of a table that are numbers or categories, those of numbers with ids."""
+class FastPath:
+    """Reads the columns of a table that hold numbers or categories; `ids` are those of numbers."""
 
     def __init__(
         self,
@@ -39,31 +40,31 @@ class AtOnce:
         self._kinds = {place: kinds[name] for place, name in enumerate(names) if kinds.get(name) in (NUMBER, CATEGORY)}
         self.names = names
         self._options = options
-        self._able = not (options.derived or options.indicator or options.space.places())
+        self._supported = not (options.derived or options.indicator or options.space.places())
         self._layout = layout_of(names, kinds, ids, options.seed)
         self._mask = np.uint32((1 << options.bits) - 1)
         self._rows = ColumnRows(self._layout, options.limits.word, self._mask)
         self._own = {
             place: Names.of_one(ids[names[place]], names[place])
             for place, kind in self._kinds.items()
-            if kind == NUMBER and isinstance(own_name(names[place]), str)
+            if kind == NUMBER and isinstance(column_key(names[place]), str)
         }
         self._column_kinds = column_kinds
-        self._told = np.empty((0, TOLD), np.uint64)
+        self._spans = np.empty((0, SPAN), np.uint64)
 
-    def read(self, batch: TableBatch, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
-        """The features of a batch and the names of the words not yet `noted`; None if it cannot be read so.
+    def read(self, batch: TableBatch, seen: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
+        """The features of a batch, and the names of the words not yet `seen`; None if the fast path cannot read it.
 
-        A library's errors name the table `name`; `decode` reads a dictionary.
+        `name` is that of the table in errors of a library; `decode` reads a dictionary.
         """
-        if not self._able:
+        if not self._supported:
             return None
         cells = batch.num_rows * len(self.names)
-        if cells > len(self._told):
-            self._told = np.empty((cells, TOLD), np.uint64)
-        if not isinstance(batch, CutRows):
-            return self._read_columns(batch, noted, name, decode)
-        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._told)
+        if cells > len(self._spans):
+            self._spans = np.empty((cells, SPAN), np.uint64)
+        if not isinstance(batch, TokenizedRows):
+            return self._read_columns(batch, seen, name, decode)
+        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, seen, self._spans)
         if found is None:
             return None
         rows, words, numbered, worded = found
@@ -74,15 +75,15 @@ class AtOnce:
         return rows, [*(self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own), words]
 
     def _read_columns(
-        self, batch: pyarrow.RecordBatch, noted: np.ndarray, name: str, decode: Decode
+        self, batch: pyarrow.RecordBatch, seen: np.ndarray, name: str, decode: Decode
     ) -> tuple[Rows, list[Names]] | None:
-        words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
+        words: dict[int, PlainWords | tuple[DecodedDictionary, np.ndarray]] = {}
         numbers: dict[int, np.ndarray] = {}
         for place, kind in self._kinds.items():
             column, sound = self.names[place], True
-            with converting(batch, column, name):
+            with column_errors(batch, column, name):
                 array = as_kind(batch.column(place), kind)
-                if kind == CATEGORY and is_coded(array):
+                if kind == CATEGORY and is_dictionary(array):
                     words[place] = known, _ = decode(column, array)
                     sound = not known.cells.wrong.any()
                 elif kind == CATEGORY:
@@ -93,12 +94,12 @@ class AtOnce:
                     sound = False
             if not sound:
                 return None
-        found = self._rows.read(batch.num_rows, words, numbers, noted, self._told) if words else None
+        found = self._rows.read(batch.num_rows, words, numbers, seen, self._spans) if words else None
         return None if found is None else (found[0], [*self._own.values(), found[1]])
 
 
 def _sound(array: pyarrow.Array) -> tuple[np.ndarray, bool]:
-    """Numbers (n,), 0 where there is none, and whether all others are within bounds."""
+    """The numbers (n,) of an array, 0 where it is null, and whether all of them are within bounds."""
     if types.is_integer(array.type) and not array.null_count:
         return filled(array, 0).astype(np.float64), True
     numbers = numbers_of(array, 0.0)

@@ -1,11 +1,11 @@
-"""What each column of a stream's tables holds, decided once: by the user, by the model, by its type or by its cells.
+"""Schema inference: the kind of each column of a stream, decided once by the user, the model, its type or its cells.
 
-Cells without a type, as those of CSV files, are looked at in the first rows of the first block. A column in which all
-of them are numbers holds numbers, any other holds words: one that mixes the two, and one whose numbers are codes,
-written in digits alone and some with a zero before other digits. What was decided holds for the whole stream, and a
-model keeps it. So it does which columns have held the other kind as well: words among numbers, numbers among
-categories. Where it knows one kind alone, cells of another are refused (`is_strict`). Of JSON objects, whose values
-have types, no row need be looked at (`sample=0`): each value is then what its type says, however the stream begins.
+Cells without a type, as in CSV files, are examined in the first rows of the first block. A column holds numbers if all
+of these are numbers; any other holds words, also one that mixes the two, and one of codes: digits alone, some with a
+zero before other digits. The decision holds for the whole stream, and a model keeps it. A model also keeps which
+columns have had the other kind as well: words among numbers, numbers among categories. Where it knows one kind alone,
+cells of another are refused (`is_strict`). JSON values have types, so that no row needs to be examined (`sample=0`):
+each value is then what its type says, however the stream begins.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ import numpy as np
 from ouzel.errors import DataError, OuzelError, listed
 from ouzel.kernels.jit import kernel
 from ouzel.streams.dates import are_iso, is_iso
-from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.missing import is_missing, is_number_mark, marks_no_number, says_nothing
+from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
 from ouzel.streams.options import SAMPLE, Options
-from ouzel.streams.tables.arrow_types import as_text, is_coded, is_list, is_moment, is_number, is_text, types
-from ouzel.streams.tables.cells import Words, says_infinite, words_of
+from ouzel.streams.tables.arrow_types import as_text, is_dictionary, is_list, is_moment, is_number, is_text, types
+from ouzel.streams.tables.cells import Words, is_infinity, words_of
 from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
 
-MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
+MOST_KNOWN = 4096  # members of objects whose kind is decided; in others each value is what its type says
 STARTS = frozenset("0123456789+-. tTfF")  # of text that may be a number or a truth value
-MOST_DATE, SHORT = 64, 4  # bytes that a date takes at most; those of a mark are fewer, with blanks
-AS_TOLD = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
-MIXED = f"numbers and words, {AS_TOLD}"
-CODES = f"numbers written like codes, with zeros before them, {AS_TOLD}"
+MOST_DATE, SHORT = 64, 4  # most bytes of a date; more than those of a mark with blanks
+ADVICE = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
+MIXED = f"numbers and words, {ADVICE}"
+CODES = f"numbers written like codes, with zeros before them, {ADVICE}"
 DATED = "dates; --categorical {0} keeps them as words"
 OF_KINDS = {NUMBER: "numbers", DATE: "dates", CATEGORY: "words", LIST: "lists", TEXT: "text"}
 MISMATCH = "holds {}, and is known to hold {}; give those, or train a model on this table"
@@ -45,7 +45,7 @@ class KindError(DataError):
 
 
 class ColumnKinds:
-    """What the columns of a stream hold; `say` is told in a line what was decided against first sight."""
+    """The kinds of a stream's columns; `say` is called with a line on each surprising decision."""
 
     def __init__(self, options: Options, say: Callable[[str], None] = lambda line: None) -> None:
         self.options = options
@@ -53,68 +53,63 @@ class ColumnKinds:
         self.known: dict[str, str] = dict(options.space.kinds)
         self._others: dict[str, str] = {}
         self._also: Mapping[str, str] | None = {}
-        self.plain: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
+        self.numeric: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
         self._strict: dict[str, bool] = {}
-        self._said: set[str] = set()  # lines that are said once
-        self._noticed: dict[str, list[str]] = {}  # columns of which there is something to say
+        self._lines: set[str] = set()  # lines that were said
+        self._remarks: dict[str, list[str]] = {}  # columns by what there is to say of them
         check_kinds(options, self.known)
 
     def say_once(self, line: str) -> None:
         """Say a line, unless it has been said of this stream."""
-        if line not in self._said:
-            self._said.add(line)
+        if line not in self._lines:
+            self._lines.add(line)
             self.say(line)
 
     def wanted(self, columns: Sequence[str]) -> list[str]:
-        """The columns that are not to be left out."""
+        """The columns that are not left out."""
         return [name for name in columns if self.options.wants(name)]
 
     @property
     def several_texts(self) -> bool:
-        """Whether there is more than one column of text, so that words tell which they stand in."""
+        """Whether there is more than one column of text, so that words say which column they stand in."""
         return len(self.options.text) > 1 or list(self.known.values()).count(TEXT) > 1
 
     def is_text(self, column: str) -> bool:
-        """Whether a column holds text, whose words are features, as far as is known."""
+        """Whether a column is known to hold text, whose words are features."""
         return (self.known.get(column) or self.options.kind_of(column)) == TEXT
 
     def is_strict(self, column: str) -> bool:
-        """Whether the model knows that a column holds one kind of values alone."""
+        """Whether the model knows that a column has values of one kind alone."""
         found = self._strict.get(column)
         if found is None:
-            said = self.options.kind_of(column) if self.options.choosy else None
-            found = self._strict[column] = self.options.space.is_strict(column, said)
+            declared = self.options.kind_of(column) if self.options.has_column_options else None
+            found = self._strict[column] = self.options.space.is_strict(column, declared)
         return found
 
     def may_lack_numbers(self, column: str) -> bool:
-        """Whether a column of categories has had no number yet, or must have none."""
+        """Whether a column of categories has had no number so far, or must have none."""
         had = column in self._others or column in self.options.space.also
         return column in self.known and (self.is_strict(column) or not had)
 
     def note_other(self, column: str, kind: str) -> None:
-        """Take note that a column of numbers has a category, too, or one of categories a number."""
+        """Record that a column of numbers has a category, too, or one of categories a number."""
         if column not in self._others:
             self._others[column] = kind
             self._also = None
 
     @property
     def also(self) -> Mapping[str, str]:
-        """The columns of this stream that have held the other kind, too; another object when there are more."""
+        """The columns of this stream that have had the other kind, too; a new object when there are more."""
         if self._also is None:
             self._also = dict(sorted(self._others.items()))
         return self._also
 
-    def take_plain(self, name: str) -> None:
-        """Take note that a number of this member has been a feature's value, and that the next one will be."""
-        if len(self.plain) < MOST_KNOWN:
-            self.plain[name] = own_name(name)
+    def infer(self, rows: Sequence[Mapping[str, Any]], where: str | None = None) -> None:
+        """Decide the kinds of members by the first objects of a stream, whose values have types.
 
-    def look(self, rows: Sequence[Mapping[str, Any]], where: str | None = None) -> None:
-        """Decide what the members of the first objects of a stream hold, whose values have types of their own.
-
-        In a table, which is at the place `where`, a member that is known to hold something else is refused.
+        In a table, at the place `where`, a member of another kind than the known one is refused.
         """
-        self.plain.clear()
+        self.numeric.clear()
         counts: dict[str, list[int]] = {}
         for row in rows[: self.options.sample]:
             for name, value in row.items():
@@ -122,18 +117,18 @@ class ColumnKinds:
                     _count_value(value, counts.setdefault(name, [0] * len(Counts._fields)))
         for name, found in counts.items():
             count = Counts(*found)
-            said, known = self.options.kind_of(name), self.known.get(name)
+            declared, known = self.options.kind_of(name), self.known.get(name)
             if known is None:
-                self.known[name] = said or self._by_counts(name, count)
+                self.known[name] = declared or self._by_counts(name, count)
             elif where is not None and known in OTHER and self.is_strict(name):
                 self._check(name, known, count.among(known), where)
             numbers = count.written or (count.numbers and not self.is_strict(name))
-            if self.known[name] == CATEGORY and (numbers or said == CATEGORY):
+            if self.known[name] == CATEGORY and (numbers or declared == CATEGORY):
                 self.note_other(name, NUMBER)
-        self.tell()
+        self.report()
 
     def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
-        """The columns that the model knows; says which others there are, and which of the model's there are not."""
+        """The columns that the model knows; says which others there are, and which of the model's are missing."""
         model = self.options.space.kinds
         for what, odd in (
             ("are not known to the model, and left out", [column for column in columns if column not in model]),
@@ -144,39 +139,39 @@ class ColumnKinds:
         return [column for column in columns if column in model]
 
     def decide(self, column: str, array: Any, typed: bool, where: str) -> str:
-        """What a column holds, by its cells if nothing else tells; noted for the rest of the stream.
+        """The kind of a column, by its cells if nothing else decides; it holds for the rest of the stream.
 
-        A column that is known to hold something else is refused; the table is the one at the place `where`.
+        A column of another kind than the known one is refused; `where` is the place of the table.
         """
         if is_list(array.type):
             self._check(column, self.known.setdefault(column, LIST), LIST, where)
             return LIST
-        known, said = self.known.get(column), self.options.kind_of(column)
+        known, declared = self.known.get(column), self.options.kind_of(column)
         if known == LIST:
             return CATEGORY  # one word, where there may be several
-        if known is None and said is None and types.is_null(array.type):
+        if known is None and declared is None and types.is_null(array.type):
             return NUMBER  # for now
         if known in OTHER or (known == DATE and types.is_boolean(array.type)):
             self._check(column, known, self._kind_of_cells(column, array, typed, known), where)
         elif known is None:
-            self.known[column] = said or self._kind_of_cells(column, array, typed, None)
-        kind = array.type.value_type if is_coded(array) else array.type
-        if self.known[column] == CATEGORY and (said == CATEGORY or is_number(kind)):
+            self.known[column] = declared or self._kind_of_cells(column, array, typed, None)
+        kind = array.type.value_type if is_dictionary(array) else array.type
+        if self.known[column] == CATEGORY and (declared == CATEGORY or is_number(kind)):
             self.note_other(column, NUMBER)
         return self.known[column]
 
     def _kind_of_cells(self, column: str, array: Any, typed: bool, known: str | None) -> str:
-        """What a column holds by its type, or by its first cells where it is text, some of another kind among them."""
+        """The kind of a column by its type, or by its first cells if it is text; records values of another kind."""
         if types.is_null(array.type) and known is not None:
             return known
         if is_number(array.type) or (known == NUMBER and types.is_boolean(array.type)):
             return NUMBER
         if is_moment(array.type):
             return DATE
-        if not is_text(array.type.value_type if is_coded(array) else array.type):
+        if not is_text(array.type.value_type if is_dictionary(array) else array.type):
             return CATEGORY
         words = words_of(_different(array.slice(0, self.options.sample or SAMPLE)))
-        numbers, others, marks, coded, truths = map(int, tell_cells(words))
+        numbers, others, marks, coded, truths = map(int, count_cells(words))
         count = Counts(numbers, others, marks, coded, truths=truths)
         if count.words and not count.numbers and np.diff(words.offsets).max() <= MOST_DATE:
             cells = (words.data[start:stop].tobytes() for start, stop in pairwise(words.offsets.tolist()))
@@ -192,35 +187,35 @@ class ColumnKinds:
         return found
 
     def _check(self, column: str, known: str, given: str, where: str) -> None:
-        """Refuse a column that is known to hold one kind of values, and holds another."""
+        """Refuse a column whose kind is not the known one."""
         if known == given or known in (LIST, TEXT) or (known == DATE and given == NUMBER):  # of seconds
             return
         if known == CATEGORY and not (given == NUMBER and self.is_strict(column)):
             return  # dates and lists are words, too
         raise KindError.at(where, MISMATCH.format(OF_KINDS[given], OF_KINDS[known]), column=column)
 
-    def tell(self) -> None:
-        """Say what has been decided against first sight, of all columns alike in one line."""
-        for what, columns in self._noticed.items():
+    def report(self) -> None:
+        """Say what was decided of columns against first sight, one line for all that are alike."""
+        for what, columns in self._remarks.items():
             one = len(columns) == 1
             names = f"column {columns[0]!r}" if one else f"columns {listed(columns, 5)}"
             self.say(f"{names}: {what.format(shlex.quote(columns[0]) if one else 'NAME')}")
-        self._noticed.clear()
+        self._remarks.clear()
 
     def _by_counts(self, column: str, count: Counts) -> str:
-        """What a column holds in which there are so many cells of each sort; what may surprise is noted."""
+        """The kind of a column by the counts of its cells; records a remark on what may surprise."""
         remark = {DATE: DATED, CATEGORY: MIXED if count.words else CODES}.get(count.kind)
         if remark is not None and (count.kind == DATE or count.numbers):
-            self._noticed.setdefault(remark, []).append(column)
+            self._remarks.setdefault(remark, []).append(column)
         return count.kind
 
 
 class Counts(NamedTuple):
-    """How many cells of a column, or values of a member, are of which sort; what is missing is none of them."""
+    """Counts of the cells of a column, or of the values of a member, by sort; missing ones are not counted."""
 
     numbers: int = 0
     words: int = 0  # truth values and dates, too
-    marks: int = 0  # words that say nothing in a column of numbers
+    marks: int = 0  # words that mean missing in a column of numbers
     coded: int = 0  # whether all numbers are written like codes
     dates: int = 0  # words that are dates
     written: int = 0  # words that are numbers written as text
@@ -228,26 +223,26 @@ class Counts(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What the column holds: words, unless all of its cells are numbers or dates."""
+        """The kind of the column: words, unless all of its cells are numbers or dates."""
         if self.words and self.dates == self.words + self.marks and not self.numbers:
             return DATE
         return CATEGORY if self.words or self.coded or (self.marks and not self.numbers) else NUMBER
 
     def among(self, known: str) -> str:
-        """What a column holds that is known to hold numbers, or categories: that, if any of its cells are such."""
+        """The kind of a column that is known to hold numbers, or categories: that kind, if it has any such cell."""
         if known == NUMBER:
             return NUMBER if self.numbers or self.written or self.truths or not self.words else self.kind
         return NUMBER if self.numbers and not self.marks and self.kind == NUMBER else CATEGORY
 
 
 def _count_value(value: Any, counts: list[int]) -> None:
-    """Count one value of an object, which is not missing, among the `Counts` of its member."""
+    """Count a value of an object, which is not missing, in the `Counts` of its member."""
     if not isinstance(value, (str, bool)):
         counts[0] += 1
         return
-    if counts[4] == counts[1]:  # those are dates of which all words are
+    if counts[4] == counts[1]:  # all words so far are dates
         counts[4] += isinstance(value, str) and is_iso(value.strip(" "))
-    is_mark = isinstance(value, str) and len(value) < SHORT and is_number_mark(value.strip(" "))
+    is_mark = isinstance(value, str) and len(value) < SHORT and is_na_in_numbers(value.strip(" "))
     counts[2 if is_mark else 1] += 1
     if not is_mark and (value is True or value is False or value[:1] in STARTS):
         plain = plain_value(value)
@@ -255,7 +250,7 @@ def _count_value(value: Any, counts: list[int]) -> None:
 
 
 def check_kinds(options: Options, known: Mapping[str, str]) -> None:
-    """Refuse options that contradict what a model has learnt of its columns."""
+    """Refuse options that contradict the kinds of a model's columns."""
     for column, kind in known.items():
         given = options.kind_of(column)
         if given is not None and given != kind and LIST not in (given, kind):
@@ -263,14 +258,15 @@ def check_kinds(options: Options, known: Mapping[str, str]) -> None:
 
 
 def _different(array: Any) -> Any:
-    """The cells of a column, those of a dictionary once each: one of them may be long and stand in many rows."""
-    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_coded(array) else array
+    """The cells of a column, those of a dictionary once each: a long one may occur in many rows."""
+    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_dictionary(array) else array
 
 
 @kernel
-def tell_cells(words: Words):
-    """(numbers, words, marks, coded, truths) of cells that are not missing: how many are numbers, words, and words that
-    say nothing among numbers, whether the numbers are codes, and how many of the words are truth values.
+def count_cells(words: Words):
+    """Count cells that are not missing: numbers, words, words that mean missing among numbers, and truth values.
+
+    Returns (numbers, words, marks, coded, truths), where the numbers are `coded` if they are written like codes.
     """
     numbers = others = marks = padded = plain = truths = 0
     for i in range(len(words.valid)):
@@ -282,10 +278,10 @@ def tell_cells(words: Words):
         if not words.valid[i] or start == stop:
             continue
         _, end = parse_number(words.data, start, stop)
-        if end != stop and not says_infinite(words.data, start, stop):
-            if marks_no_number(words.data, start, stop):
+        if end != stop and not is_infinity(words.data, start, stop):
+            if is_na_number_token(words.data, start, stop):
                 marks += 1
-            elif not says_nothing(words.data, start, stop):
+            elif not is_na_token(words.data, start, stop):
                 others += 1
                 truths += truth_of(words.data, start, stop - start) != NEITHER
             continue

@@ -1,4 +1,4 @@
-"""Rows of a table whose cells lie in the text that they were read from, and become columns of Arrow where asked for."""
+"""Tokenized rows: cells where they lie in CSV text, which become columns of Arrow on demand."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ouzel.kernels.jit import kernel
 from ouzel.streams.missing import is_one_of
 
 QUOTE, ONE, THREE, LONG, ALL = np.uint8(34), np.uint64(1), np.uint64(3), np.uint64(COPIED), np.uint64(2**64 - 1)
-DOUBLED = np.uint32(1 << 31)  # marks a cell that has quotation marks, written twice
+DOUBLED = np.uint32(1 << 31)  # marks a cell with quotation marks, which are written twice
 BEHIND = COPIED + LOOKED_AT  # bytes behind a text that are read, and written over
-FEW, SHORT = 64, np.uint64(8)  # different cells of a column, and bytes of each, that are told apart where they lie
-TILE = 256  # rows that are copied together, for they are in the nearest cache
+FEW, SHORT = 64, np.uint64(8)  # most different cells of a column, and bytes of each, that are compared in place
+TILE = 256  # rows that are copied together, in the nearest cache
 
 NULLS = sorted(word.encode() for word in pyarrow.csv.ConvertOptions().null_values if word)
 SIZES = np.array([len(word) for word in NULLS])
@@ -28,8 +28,10 @@ ENDS = np.bincount([word[-1] for word in NULLS], minlength=256) > 0  # or ends w
 
 @kernel
 def copy_cells(data, starts, sizes, columns, begins, text, offsets, valid):
-    """Copy the cells of some columns (k,) to `text`, those of each from `begins[k]` on: their offsets (k, rows + 1),
-    and which are not null, as (k, rows) bool. `text` has BEHIND bytes of room behind every column.
+    """Copy the cells of some columns (k,) to `text`, those of each from `begins[k]` on.
+
+    Writes their `offsets` (k, rows + 1), and to `valid` (k, rows) bool whether they are not null. `text` has BEHIND
+    more bytes behind every column.
     """
     rows = len(starts)
     for first in range(0, rows, TILE):
@@ -60,9 +62,9 @@ def copy_cells(data, starts, sizes, columns, begins, text, offsets, valid):
 
 @kernel
 def code_cells(data, starts, sizes, cells, codes):
-    """Number the cells (n,) of a column as they come first, and note each in `cells` (FEW, 2), its size and letters.
+    """Number the different cells of a column (n,) in order; write the size and letters of each to `cells` (FEW, 2).
 
-    Gives how many different ones there are; -1 if there are more, or one is long or has quotation marks written twice.
+    Returns how many there are; -1 if there are more, or if one is long or has quotation marks written twice.
     """
     count = np.uint64(0)
     for i in range(len(starts)):
@@ -83,8 +85,8 @@ def code_cells(data, starts, sizes, cells, codes):
     return np.int64(count)
 
 
-class CutRows:
-    """Rows of cells, all of them text: where they start in it, and their sizes, those of a row side by side.
+class TokenizedRows:
+    """Rows of text cells: their starts and sizes in a text, row after row.
 
     Behind the text are BEHIND bytes. A cell whose quotation marks are written twice has DOUBLED in its start.
     """
@@ -110,9 +112,9 @@ class CutRows:
         return self._columns[name]
 
     def encoded(self, name: str) -> tuple[np.ndarray, list[str]] | None:
-        """A column as positions (n,) in a list of its different cells, -1 where there is nothing; None if it is long.
+        """A column as positions (n,) in a list of its different cells, -1 where it is null.
 
-        That is if its cells, or how many different ones there are, are not few and short.
+        None if its different cells are not few and short.
         """
         place = self.names.index(name)
         cells, codes = np.empty((FEW, 2), np.uint64), np.empty(self.num_rows, np.int64)
@@ -142,12 +144,12 @@ class CutRows:
         return [_column(offsets[k], text[begins[k] : ends[k]], valid[k]) for k in range(len(columns))]
 
 
-TableBatch: TypeAlias = pyarrow.RecordBatch | CutRows
+TableBatch: TypeAlias = pyarrow.RecordBatch | TokenizedRows
 
 
 def as_arrow(batch: TableBatch) -> pyarrow.RecordBatch:
     """A batch as PyArrow's."""
-    return batch.to_arrow() if isinstance(batch, CutRows) else batch
+    return batch.to_arrow() if isinstance(batch, TokenizedRows) else batch
 
 
 def _column(offsets: np.ndarray, text: np.ndarray, valid: np.ndarray) -> pyarrow.Array:

@@ -1,0 +1,145 @@
+"""Record batches of Arrow: as blocks, as bytes of the log, and as lines of JSON.
+
+A batch of plain numbers becomes the block that `Reading` makes of the same rows as lines of JSON, bit for bit. The log
+stores batches as they came, and gives them as lines of JSON to those who read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pyarrow
+
+from ouzel.errors import DataError
+from ouzel.sketches.hashing import feature_id
+from ouzel.streams.block import Block
+from ouzel.streams.feature_space import NUMBER, FeatureSpace, column_key
+from ouzel.streams.formats.to_json_lines import lines_of_batch
+from ouzel.streams.options import Options
+from ouzel.streams.tables.arrow_types import is_text, numbers_of, types
+from ouzel.streams.tables.columns import Columns
+from ouzel.streams.tables.schema import ColumnKinds
+
+MARK = b"\xff"  # first byte of a packed batch; no UTF-8 text has it
+SIZE = 4  # bytes after the mark, with the number of rows
+ENCODE = msgspec.json.Encoder(enc_hook=str).encode
+
+
+def packed(batch: pyarrow.RecordBatch) -> bytes:
+    """Return a record batch as bytes: the mark, the number of rows, and an Arrow IPC stream.
+
+    >>> kept = packed(pyarrow.record_batch({"label": [1, 0], "x": [0.5, 2.0]}))
+    >>> rows_in(kept), lines_in(kept)
+    (2, [b'{"label":1,"x":0.5}', b'{"label":0,"x":2}'])
+    """
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return b"".join([MARK, batch.num_rows.to_bytes(SIZE, "little"), sink.getvalue()])
+
+
+def rows_in(kept: bytes) -> int:
+    """Return the number of examples in an entry of the log: packed rows, or lines."""
+    if kept.startswith(MARK):
+        return int.from_bytes(kept[len(MARK) : len(MARK) + SIZE], "little")
+    return kept.count(b"\n") + 1
+
+
+def lines_in(kept: bytes) -> list[bytes]:
+    """Return the examples of an entry of the log as lines of JSON without newlines."""
+    if not kept.startswith(MARK):
+        return kept.split(b"\n")
+    with pyarrow.ipc.open_stream(memoryview(kept)[len(MARK) + SIZE :]) as reader:
+        return rows_as_json(reader.read_next_batch())
+
+
+def rows_as_json(batch: pyarrow.RecordBatch) -> list[bytes]:
+    """Return the rows of a record batch as lines of JSON."""
+    return lines_of_batch(batch, ENCODE).split(b"\n")[:-1]
+
+
+MOST_KEPT = 64  # schemas
+MOST_NUMBER = 30  # bytes of a number in JSON, with its separators
+
+
+class NumberColumns:
+    """Reader of batches whose columns are a label and named numbers; `Reading` reads the others as lines."""
+
+    def __init__(self, options: Options, label: str, id: str) -> None:
+        self.options, self.label, self.id = options, label, id
+        self._supported = options.space.width is None and not (options.derived or options.indicator or options.group)
+        self._plain = replace(options, text=(), categorical=(), numeric=(), ignore=(), keep=(), dates=())
+        self._columns: dict[pyarrow.Schema, Columns | None] = {}  # by their schema
+
+    def supports(self, schema: pyarrow.Schema) -> bool:
+        """Return whether batches of a schema can be read."""
+        return self._columns_of(schema) is not None
+
+    def block(self, batch: pyarrow.RecordBatch) -> Block | None:
+        """Return the rows of a batch (at most ROWS) as a block; None unless all are plain examples with labels."""
+        columns = self._columns_of(batch.schema)
+        if columns is None:
+            return None
+        try:
+            (block,) = columns.blocks(batch, lambda count: None)
+        except DataError:
+            return None
+        assert block.names is not None
+        if np.isnan(block.labels).any() or len(np.unique(block.names.ids)) < len(block.names.ids):
+            return None
+        some = [
+            feature_id(name, self._plain.seed, self._plain.bits)
+            for name in batch.schema.names
+            if _has_number(batch, name)
+        ]
+        seen = np.isin(block.names.ids, some)  # a column of missing values alone is not known yet
+        ids, starts, ends = (part[seen] for part in block.names[:3])
+        space = FeatureSpace(named=bool(len(ids)), open_vocabulary=True, kinds=dict(self.options.space.kinds))
+        return block._replace(names=block.names._replace(ids=ids, starts=starts, ends=ends), space=space)
+
+    def longest(self, schema: pyarrow.Schema) -> int:
+        """Return the largest number of bytes that a row takes as a line of JSON, its label excluded."""
+        return sum(2 * len(name.encode()) + MOST_NUMBER for name in schema.names)
+
+    def _columns_of(self, schema: pyarrow.Schema) -> Columns | None:
+        if schema in self._columns:
+            return self._columns[schema]
+        try:
+            found = self._make_columns(schema) if self._supported else None
+        except DataError:
+            found = None
+        if len(self._columns) >= MOST_KEPT:
+            self._columns = {}
+        self._columns[schema] = found
+        return found
+
+    def _make_columns(self, schema: pyarrow.Schema) -> Columns | None:
+        """Return the reader of batches of a schema; None unless all of its columns are plain."""
+        fields = {field.name: field for field in schema}
+        label, weight = fields.pop(self.label, None), self.options.weight
+        features = [field for name, field in fields.items() if name != weight and self.options.wants(name)]
+        if label is None or not features or self.id in fields or len(fields) + 1 < len(schema):
+            return None
+        sound = (_is_number(label.type) or is_text(label.type)) and all(map(self._is_plain, features))
+        if not sound or (weight is not None and not (weight in fields and _is_number(fields[weight].type))):
+            return None
+        kept = [field for field in schema if field in features or field.name in (self.label, weight)]
+        return Columns(self._plain, pyarrow.schema(kept), self.label, True, "the stream", ColumnKinds(self._plain))
+
+    def _is_plain(self, field: pyarrow.Field) -> bool:
+        """Return whether a column holds the values of the feature of its name."""
+        kind = self.options.space.kinds.get(field.name) or self.options.kind_of(field.name)
+        return _is_number(field.type) and kind in (None, NUMBER) and isinstance(column_key(field.name), str)
+
+
+def _has_number(batch: pyarrow.RecordBatch, column: str) -> bool:
+    """Return whether a column has a number."""
+    array = batch.column(column)
+    return bool(_is_number(array.type) and not np.isnan(numbers_of(array, np.nan)).all())
+
+
+def _is_number(kind: pyarrow.DataType) -> bool:
+    """Return whether an Arrow type is a number of JSON."""
+    return bool(types.is_integer(kind) or types.is_floating(kind))

@@ -1,0 +1,101 @@
+"""Endpoints of the Open Inference Protocol, version 2, of KServe and Triton: tensors in, tensors out.
+
+A tensor of shape [n] or [n, 1] is the feature of its name for n examples; a tensor of shape [n, d] has the features 0
+to d - 1, which have no names.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ouzel.service.gate import body_of
+from ouzel.service.problems import ProblemError, json_response
+from ouzel.service.reading import Refused
+from ouzel.service.routes.bodies import check_json, json_of, kind_of
+from ouzel.service.routes.predict import predict_all
+from ouzel.service.served import Served
+
+NUMBERS = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
+MOST = 4096  # examples of one request
+
+
+async def infer(request: Request, served: Served) -> Response:
+    """Predict the examples that tensors hold."""
+    if kind_of(request):  # clients of the protocol may leave it out
+        check_json(request)
+    body = await body_of(request, served.limits)
+    return await served.answer(len(body), partial(_infer, served, body))
+
+
+def _infer(served: Served, body: bytes, now: bool) -> Response:
+    content = json_of(body)
+    if not isinstance(content, dict) or not isinstance(content.get("inputs"), list) or not content["inputs"]:
+        raise ProblemError(422, 'expected {"inputs": [{"name": …, "shape": […], "datatype": …, "data": […]}]}')
+    columns: dict[str, list[object]] = {}
+    for tensor in content["inputs"]:
+        columns |= _columns(tensor)
+    counts = {len(column) for column in columns.values()}
+    if len(counts) != 1:
+        raise ProblemError(422, "expected inputs of one number of examples, their first dimension", field="inputs")
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    results = predict_all(served, [msgspec.json.encode(row) for row in rows], now)
+    for place, result in enumerate(results):
+        if isinstance(result, Refused):
+            raise ProblemError(422, f"example {place}: {result.error}", field=result.field)
+    name = content.get("id")
+    answer = {"model_name": served.name, "outputs": _outputs([r for r in results if isinstance(r, dict)])}
+    return json_response({**answer, "id": name} if isinstance(name, str) else answer)
+
+
+async def metadata(request: Request, served: Served) -> Response:
+    """Metadata of a model, by the protocol."""
+    numbers = served.owner.model.task.numbers
+    outputs = [{"name": "prediction", "datatype": "FP64" if numbers else "BYTES", "shape": [-1]}]
+    return json_response({"name": served.name, "versions": [], "platform": "ouzel", "inputs": [], "outputs": outputs})
+
+
+def _columns(tensor: object) -> dict[str, list[object]]:
+    """Return the features of a tensor, by name."""
+    wrong = ProblemError(422, "expected an input with a name, a shape, a datatype and as much data", field="inputs")
+    if not isinstance(tensor, dict):
+        raise wrong
+    name, shape, kind, data = (tensor.get(key) for key in ("name", "shape", "datatype", "data"))
+    if not isinstance(name, str) or not isinstance(shape, list) or not isinstance(data, list):
+        raise wrong
+    if not 1 <= len(shape) <= 2 or not all(type(size) is int and 0 < size <= 1 << 20 for size in shape):
+        raise wrong
+    if kind not in (*NUMBERS, "BYTES") or shape[0] > MOST:
+        raise ProblemError(422, f"expected a datatype of the protocol, and at most {MOST} examples", field="inputs")
+    width = shape[1] if len(shape) == 2 else 1
+    flat = [item for row in data for item in (row if isinstance(row, list) else [row])]
+    if len(flat) != shape[0] * width or not all(isinstance(item, (str, int, float, bool)) for item in flat):
+        raise wrong
+    if width == 1:
+        return {name: flat}
+    return {str(place): flat[place::width] for place in range(width)}
+
+
+def _outputs(results: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the tensors of predictions, and of probabilities if there are any."""
+    predictions = [result["prediction"] for result in results]
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in predictions)
+    if not numbers:
+        predictions = ["" if value is None else str(value) for value in predictions]
+    kind = "FP64" if numbers else "BYTES"
+    outputs: list[dict[str, object]] = [
+        {"name": "prediction", "datatype": kind, "shape": [len(predictions)], "data": predictions}
+    ]
+    shares = [result.get("probabilities") for result in results]
+    if shares and isinstance(shares[0], dict):
+        names = list(shares[0])
+        flat = [share[name] for share in shares if isinstance(share, dict) for name in names]
+        parameters = {"classes": names}
+        shape = [len(results), len(names)]
+        outputs.append(
+            {"name": "probability", "datatype": "FP64", "shape": shape, "data": flat, "parameters": parameters}
+        )
+    return outputs

@@ -1,0 +1,118 @@
+"""Endpoints to inspect a model: settings, figures, snapshots, log, refused lines, and a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Iterator
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response, StreamingResponse
+
+from ouzel.errors import OuzelError
+from ouzel.service.followed import FollowingError
+from ouzel.service.problems import ProblemError, json_response
+from ouzel.service.routes.bodies import LINES
+from ouzel.service.served import Served
+from ouzel.streams.block import ROWS
+
+MOST_TOP = 10_000
+MODEL_FILE = "application/vnd.ouzel.model"
+
+
+async def model(request: Request, served: Served) -> Response:
+    """Settings, counts and figures."""
+    return json_response(await asyncio.to_thread(served.described))
+
+
+async def top(request: Request, served: Served) -> Response:
+    """The most important features of each class, by name."""
+    n = request.query_params.get("n", "20")
+    if not (n.isascii() and n.isdigit() and len(n) < 6 and 0 < int(n) <= MOST_TOP):
+        raise ProblemError(422, f"n: expected a number from 1 to {MOST_TOP}", field="n")
+    return json_response(await asyncio.to_thread(served.owner.top, int(n)))
+
+
+async def snapshot(request: Request, served: Served) -> Response:
+    """The last snapshot, unless the reader has it already."""
+    path = served.last_snapshot() or await served.snapshot()
+    return await asyncio.to_thread(_file, request, path)
+
+
+async def take_snapshot(request: Request, served: Served) -> Response:
+    """A snapshot of the model as it is now."""
+    try:
+        path = await served.snapshot()
+    except FollowingError:
+        raise
+    except OuzelError as error:  # the disk
+        raise ProblemError(503, str(error), {"Retry-After": "5"}) from None
+    return json_response({"snapshot": path.name, "examples": served.owner.learnt})
+
+
+async def export(request: Request, served: Served) -> Response:
+    """The log as lines of JSON, behind the example `after`."""
+    if not isinstance(served, Served):
+        raise ProblemError(409, "this is a reader; the log is with the service that learns")
+    after = request.query_params.get("after", "0")
+    if not (after.isascii() and after.isdigit() and len(after) < 19):
+        raise ProblemError(422, "after: expected the number of an example, 0 or more", field="after")
+    behind = max(int(after), await asyncio.to_thread(served.log.first) - 1)
+    disposition = f'attachment; filename="{served.owner.file}"'
+    return StreamingResponse(_lines(served, behind), media_type=LINES, headers={"Content-Disposition": disposition})
+
+
+async def quarantine(request: Request, served: Served) -> Response:
+    """The lines refused last, the newest first."""
+    return json_response(list(reversed(served.quarantine)))
+
+
+def _lines(served: Served, after: int) -> Iterator[bytes]:
+    entries = served.log.entries(after)
+    while part := list(islice(entries, ROWS)):
+        yield b"".join(entry.line + b"\n" for entry in part)
+
+
+def _file(request: Request, path: Path) -> Response:
+    """Return a snapshot file as a response. Its tag covers its name, its size and its start, which holds a digest."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(1 << 16)
+    except OSError:
+        raise ProblemError(503, "the snapshot has just been replaced; ask again", {"Retry-After": "1"}) from None
+    tag = f'"{hashlib.sha256(f"{path.name}:{size}:".encode() + head).hexdigest()[:32]}"'
+    if tag in (part.strip() for part in request.headers.get("if-none-match", "").split(",")):
+        return Response(None, 304, {"ETag": tag})
+    return FileResponse(path, headers={"ETag": tag}, media_type=MODEL_FILE, filename=f"{path.parent.name}.ouzel")
+
+
+EVENT_INTERVAL = 1.0  # seconds
+
+
+async def events(request: Request, served: Served) -> Response:
+    """Events until the client goes, or the service ends."""
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(served), media_type="text/event-stream", headers=headers)
+
+
+async def _events(served: Served) -> AsyncIterator[bytes]:
+    reported = len(served.owner.drift.events)
+    snapshot = ""
+    while not served.ending:
+        for event in list(served.owner.drift.events)[reported:]:
+            yield _event("drift", event._asdict())
+        reported = len(served.owner.drift.events)
+        found = served.last_snapshot()
+        if found is not None and found.name != snapshot:
+            snapshot = found.name
+            yield _event("snapshot", {"snapshot": snapshot})
+        yield _event("figures", served.now())
+        await asyncio.sleep(EVENT_INTERVAL)
+
+
+def _event(name: str, data: object) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(data) + b"\n\n"

@@ -1,0 +1,123 @@
+"""Names of features that a block emits: readers record where new names lie, then all are copied at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from ouzel.kernels.bytes import COPIED, copy_some
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.streams.block import Names
+from ouzel.streams.kernels.seen_set import add_ids, empty_seen_set
+
+MOST_TEXT = np.uint64(1 << 26)  # bytes of names recorded of one chunk, the most that `FeatureNames` keeps
+SPAN = 5  # numbers of a span: start and end of the prefix, start and end of the rest, and the id
+ZERO, ONE = np.uint64(0), np.uint64(1)
+NOTHING = np.uint8(0)
+ALL, EMPTY = slice(None), np.empty(0, np.uint8)
+
+
+class NewNames(NamedTuple):
+    """New names where they lie: a span of `prefixes`, a separator if that is not empty, and a span of `text`."""
+
+    prefixes: np.ndarray  # (bytes,) uint8
+    text: np.ndarray  # (bytes,) uint8
+    spans: np.ndarray  # (k, SPAN) uint64
+    size: int  # bytes that they take at most
+
+    @classmethod
+    def of(cls, names: Names, which: np.ndarray | slice = ALL, prefix: np.ndarray = EMPTY) -> Self:
+        """Return some of the names of a block, each behind the same prefix."""
+        ids, starts, ends = names.ids[which], names.starts[which], names.ends[which]
+        spans = np.zeros((len(ids), SPAN), np.uint64)
+        spans[:, 1], spans[:, 2], spans[:, 3], spans[:, 4] = len(prefix), starts, ends, ids
+        return cls(prefix, names.text, spans, int((ends - starts).sum()) + len(prefix) * len(ids))
+
+
+@force_inline
+def record_name(spans, names, prefix, start, stop, identity):
+    """Record a name, a prefix (start, stop) and the text from `start` to `stop`, if all fit MOST_TEXT bytes.
+
+    `names` counts the names recorded in `spans` (k, SPAN), and their bytes.
+    """
+    size = prefix[1] - prefix[0] + ONE + stop - start
+    if names[1] + size <= MOST_TEXT:
+        span = spans[names[0]]
+        span[0], span[1], span[2], span[3], span[4] = prefix[0], prefix[1], start, stop, identity
+        names[0] += ONE
+        names[1] += size
+
+
+@force_inline
+def copy_text(copied, filled, data, start, stop):
+    """Copy `data[start:stop]` to `copied[filled:]`, which has COPIED spare bytes; return the new end."""
+    size = stop - start
+    if stop + np.uint64(COPIED) <= np.uint64(len(data)):
+        for part in range(ZERO, size, np.uint64(COPIED)):
+            copy_some(copied, filled + part, data, start + part)
+    else:
+        for k in range(size):
+            copied[filled + k] = data[start + k]
+    return filled + size
+
+
+@kernel
+def _write(prefixes, text, spans, separator, filled, names):
+    """Copy names to the text from the byte `filled` on; return the new end."""
+    ids, starts, ends, copied = names
+    for k in range(len(spans)):
+        span = spans[k]
+        ids[k], starts[k] = span[4], filled
+        if span[1] > span[0]:
+            filled = copy_text(copied, filled, prefixes, span[0], span[1])
+            copied[filled] = separator
+            filled += np.uint64(separator != NOTHING)
+        filled = copy_text(copied, filled, text, span[2], span[3])
+        ends[k] = filled
+    return filled
+
+
+def _read_only(data: np.ndarray) -> np.ndarray:
+    """Return a read-only view, as Arrow's buffers are: so the kernel is compiled once."""
+    data = data.view()
+    data.flags.writeable = False
+    return data
+
+
+def copy_names(found: Sequence[NewNames], separator: np.uint8 = NOTHING) -> Names:
+    """Copy new names into one text; NOTHING, or a separator, stands behind each prefix that is not empty."""
+    count = sum(len(new.spans) for new in found)
+    size = sum(new.size for new in found)
+    starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    names = Names(np.empty(count, np.uint32), starts, ends, np.empty(size + COPIED, np.uint8))
+    first, filled = 0, ZERO
+    for new in found:
+        last = first + len(new.spans)
+        some = Names(names.ids[first:last], starts[first:last], ends[first:last], names.text)
+        texts = _read_only(new.prefixes), _read_only(new.text)
+        filled = np.uint64(_write(*texts, new.spans, separator, filled, some))
+        first = last
+    return names._replace(text=names.text[:filled])
+
+
+class NameEmitter:
+    """Decides which names the blocks of a stream emit: every block its own, or the whole stream each name once.
+
+    Prefetched blocks may repeat a name all the same: they are read before earlier blocks are given out.
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.once = False  # emit each name once, for a consumer that keeps names
+        self._bits = bits
+        self._emitted = empty_seen_set(bits)
+
+    def begin(self) -> np.ndarray:
+        """Return the set of ids whose names the next block need not emit; its reader adds to it."""
+        return self._emitted.copy() if self.once else empty_seen_set(self._bits)
+
+    def emitted(self, names: Names | None) -> None:
+        """Record the names of a block that is given out."""
+        if self.once and names is not None:
+            add_ids(self._emitted, names.ids, np.empty(len(names.ids), np.uint32))

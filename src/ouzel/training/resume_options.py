@@ -1,0 +1,74 @@
+"""Validation of the options of a training against the model that it resumes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.flags import flag_of
+from ouzel.model.model import Model
+from ouzel.model.setting_names import in_words
+from ouzel.model.settings import resolve_settings
+
+
+class ContradictionError(OuzelError):
+    """An option, or the content of a source, contradicts what a model has learnt."""
+
+
+def validate_resume_options(
+    path: str,
+    model: Model,
+    stored: dict[str, Any],
+    learner: str | None,
+    settings: dict[str, str],
+    intercept: bool,
+    prepared: dict[str, Any],
+    reading: dict[str, Any],
+) -> None:
+    """Refuse options that contradict those the model was trained with."""
+    if learner is not None and learner != model.learner.name:
+        raise contradiction(path, "learner", learner, model.learner.name)
+    if not intercept and model.intercept:
+        raise contradiction(path, "no_intercept", True, None)
+    if not prepared["scale_targets"] and model.scale_targets:
+        raise contradiction(path, "raw_targets", True, None)
+    if prepared["standardize"] and not model.standardize:
+        raise contradiction(path, "standardize", True, None)
+    if prepared["forget"] is not None and prepared["forget"] != model.forget:
+        raise contradiction(path, "forget", prepared["forget"], model.forget or None)
+    given = resolve_settings(model.learner, dict(settings))
+    for name, value in settings.items():
+        here = name if name in given._fields else "penalty"
+        wanted, stored_value = getattr(given, here), getattr(model.settings, here)
+        if (type(wanted), wanted) != (type(stored_value), stored_value):  # terms without parameters are equal tuples
+            known = in_words(model.settings)
+            raise contradiction(path, name, value, known.get(name))
+    stored_options = {**stored, "bits": model.bits, "seed": model.seed}
+    for name, value in reading.items():
+        before = stored_options.get(name)
+        before = tuple(before) if isinstance(before, list) else before
+        if name not in ("on_error", "query", "limits") and value != before:
+            raise contradiction(path, name, value, before)
+
+
+def contradiction(path: str, name: str, given: object, stored: object) -> ContradictionError:
+    """Return the error of an option that contradicts the resumed model."""
+    trained = f"without {flag_of(name)}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
+    return ContradictionError(
+        f"{_option(name, given)} contradicts {path}, which was trained {trained}; leave the option out to continue "
+        "that model, or leave out --resume to train a new one"
+    )
+
+
+def _option(name: str, value: object) -> str:
+    """Return an option as it is written on the command line.
+
+    >>> _option("forget", 100.0), _option("ignore", ("id", "day")), _option("raw_targets", True)
+    ('--half-life 100', '--ignore id,day', '--raw-targets')
+    """
+    option = flag_of(name)
+    if value is True:
+        return option
+    if isinstance(value, tuple):
+        value = ",".join(map(str, value))
+    return f"{option} {value:.12g}" if isinstance(value, float) else f"{option} {value}"

@@ -1,0 +1,68 @@
+"""Warming a model up: what it will learn and predict is compiled before the first request, whatever its options."""
+
+import pytest
+
+from ouzel.cli.app import run
+from ouzel.service.folder import Folder
+from ouzel.service.init import begin
+from ouzel.service.owner import Owner
+
+READINGS = {
+    "none": {},
+    "weight": {"weight": "cost"},
+    "weight that is a sampled name": {"weight": "sample word"},
+    "label": {"label": "sample number"},
+    "numbers alone": {"numeric": ["*"]},
+    "words alone": {"categorical": ["*"]},
+    "texts": {"text": ["*"]},
+    "dates alone": {"dates": ["*"]},
+    "columns to keep": {"keep": ["x", "z"]},
+    "columns to ignore": {"ignore": ["sample*"]},
+    "positive label": {"label_positive": "late"},
+    "missing marked": {"missing": "indicator"},
+    "many": {"weight": "cost", "numeric": ["*"], "label": "y"},
+}
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The rows of the blocks that owners learn and predict, by kind of call."""
+    rows = {"learn": [], "predict": []}
+
+    def recorded(kind, call):
+        def recording(self, block, *more):
+            rows[kind].append(block.rows)
+            return call(self, block, *more)
+
+        return recording
+
+    for kind in rows:
+        monkeypatch.setattr(Owner, f"{kind}_block", recorded(kind, getattr(Owner, f"{kind}_block")))
+    return rows
+
+
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+def test_a_model_is_warmed_up_by_examples_with_all_columns_that_its_options_require(tmp_path, compiled, reading):
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, reading)
+    owner, log = folder.open()
+    log.close()
+
+    owner.warm_up()
+
+    assert compiled == {"learn": [2, 1], "predict": [2, 1]}
+    assert (owner.learnt, owner.model.examples) == (0, 0)
+
+
+def test_a_trained_model_is_warmed_up_whatever_its_columns_are_called(tmp_path, compiled):
+    (tmp_path / "t.csv").write_text("a,b,sample word,y\n1,2,3,0\n3,4,5,1\n")
+    model = str(tmp_path / "m.ouzel")
+    run(["train", str(tmp_path / "t.csv"), "--label", "y", "--learner", "adagrad", "-m", model])
+    folder = Folder(tmp_path / "model")
+    begin(folder, model, None, {}, {})
+    owner, log = folder.open()
+    log.close()
+
+    owner.warm_up()
+
+    assert compiled == {"learn": [2, 1], "predict": [2, 1]}

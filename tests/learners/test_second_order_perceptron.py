@@ -36,7 +36,7 @@ def test_merging_shards_adds_up_what_was_summed(name):
     module, one, _, settings = learn(name, X[:30], y[:30], 3)
     _, other, _, _ = learn(name, X[30:], y[30:], 3)
 
-    merged = module.merge([one, other], settings)
+    merged = merged_states(module, [one, other], settings, 4, 3)
 
     np.testing.assert_allclose(merged.table, one.table + other.table, rtol=1e-6)
     if name == "sop":

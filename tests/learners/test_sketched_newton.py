@@ -16,6 +16,7 @@ from ouzel.sketches.spectral.starting_directions import start_given
 from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Logistic, Squared
 from ouzel.terms.starts import FirstSeen, Ids, Random
+from tests.learners.streams import merged_states
 from tests.oracles.sketched_newton import DenseFrequentDirections, DenseOja, DenseRandomProjection
 
 both = pytest.mark.parametrize("learner", [oja, fd], ids=["oja", "fd"])
@@ -265,7 +266,7 @@ def test_a_merged_state_has_the_mean_of_the_weights(learner):
     settings = oja.Settings(sketch_size=4.0)
     states = [learn(learner, rows, labels, 12, settings)[0] for rows, labels in streams]
 
-    merged = learner.merge(states, settings)
+    merged = merged_states(learner, states, settings, 12)
 
     mean = np.average([learner.weights(state, settings) for state in states], axis=0, weights=[203, 407])
     np.testing.assert_allclose(learner.weights(merged, settings), mean, atol=1e-10)

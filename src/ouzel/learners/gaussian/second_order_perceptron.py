@@ -91,13 +91,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.table[...] *= np.float32(kept)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up what the workers summed: v, and A less the damping that each began with."""
-    energy = np.sum([state.energy for state in states], axis=0) - (len(states) - 1) * settings.damping
-    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
-    return states[0]._replace(energy=energy.astype(np.float32), **total)
-
-
 def _own_weights(state: State, settings: Settings) -> np.ndarray:
     found: np.ndarray = state.table / np.maximum(state.energy.astype(np.float64), 1e-30)[:, None]
     return found

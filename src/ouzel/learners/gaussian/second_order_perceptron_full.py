@@ -132,15 +132,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.table[...] *= np.float32(kept)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up what the workers summed: v, and A less the damping that each began with."""
-    own = (len(states) - 1) * settings.damping * np.eye(len(states[0].inverse))
-    inverse = np.linalg.inv(np.sum([np.linalg.inv(state.inverse) for state in states], axis=0) - own)
-    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
-    extent = np.max([state.extent for state in states], axis=0)
-    return states[0]._replace(inverse=inverse, extent=extent, **total)
-
-
 def _correlations(state: State, settings: Settings) -> np.ndarray:
     """What A (d, d) has above the damping."""
     met, above = slice(int(state.extent[0])), np.zeros(state.inverse.shape)

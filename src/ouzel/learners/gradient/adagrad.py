@@ -211,19 +211,6 @@ def _doses(squares: np.ndarray, settings: Settings) -> list[float]:
     return [penalty_increment(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()]
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen; sums of squares add up."""
-    seen = np.array([state.seen[0] for state in states])
-    merged = init(len(states[0].table), settings)
-    shares = np.maximum(seen, 1e-9)
-    merged.table[:, 0] = np.average([weights(state, settings) for state in states], axis=0, weights=shares)
-    merged.table[:, 1] = np.sum([state.table[:, 1] for state in states], axis=0)
-    if applies(settings.penalty):
-        merged.table[:, 3] = _doses(merged.table[:, 1], settings)
-    merged.seen[0] = seen.sum()
-    return merged
-
-
 def _rebuilt(
     base: State, weight: np.ndarray, squares: np.ndarray, gained: np.ndarray, totals: Any, settings: Settings
 ) -> State:

@@ -124,17 +124,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 swap_classes = negating("weight", "gradient_sum")
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
-    seen = np.array([state.seen[0] for state in states])
-    merged = init(len(states[0].weight), settings)
-    merged.weight[:] = np.average([state.weight for state in states], axis=0, weights=np.maximum(seen, 1e-9))
-    merged.gradient_sum[:] = np.sum([state.gradient_sum for state in states], axis=0)
-    merged.squared_sum[:] = np.sum([state.squared_sum for state in states], axis=0)
-    merged.seen[0] = seen.sum()
-    return merged
-
-
 def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
     roots = np.where(squares > 0.0, settings.damping + np.sqrt(squares), 0.0)
     return np.divide(settings.learning_rate, roots, out=np.zeros(len(roots)), where=roots > 0.0)

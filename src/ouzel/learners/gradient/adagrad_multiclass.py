@@ -137,12 +137,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return out
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up the sums: the state of one pass over all the workers' gradients."""
-    table = np.sum([state.table for state in states], axis=0)
-    return State(table, np.sum([state.seen for state in states], axis=0), np.zeros_like(states[0].work))
-
-
 def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
     adaptive = np.where(squares > 0.0, settings.damping + np.sqrt(squares), 0.0)
     roots = adaptive if settings.adaptive else np.full(squares.shape, sqrt(seen))

@@ -148,15 +148,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return out
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums of squares add up; the weights are the workers' averaged by the examples each has seen."""
-    seen = np.array([state.seen[0] for state in states])
-    table = np.sum([state.table for state in states], axis=0)
-    rows = [weights(state, settings) for state in states]
-    table[:, 0] = np.average(rows, axis=0, weights=np.maximum(seen, 1e-9))
-    return State(table, np.full(len(table), seen.sum()), seen.sum(keepdims=True), np.zeros_like(states[0].work))
-
-
 def _rebuilt(
     base: State, weight: np.ndarray, squares: np.ndarray, gained: np.ndarray, totals: Any, settings: Settings
 ) -> State:

@@ -21,7 +21,7 @@ from ouzel.learners.gains.narrowing import slot_by_slot
 from ouzel.learners.gradient.adagrad import Settings
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
-from ouzel.learners.states import added, negating_first
+from ouzel.learners.states import negating_first
 from ouzel.terms.penalties.l1_and_l2 import proximal, require_separable
 
 
@@ -63,7 +63,6 @@ def step(state, indices, values, slope, settings):
 
 predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(weight_of, step)
 swap_classes = negating_first("table")
-merge = added
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:

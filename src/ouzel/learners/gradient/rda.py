@@ -21,7 +21,7 @@ from ouzel.learners.gains.narrowing import slot_by_slot
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
-from ouzel.learners.states import added, negating
+from ouzel.learners.states import negating
 from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.l1_and_l2 import NoPenalty, proximal, require_separable
 
@@ -74,7 +74,6 @@ def step(state, indices, values, slope, settings):
 
 predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(weight_of, step)
 swap_classes = negating("gradient_sum")
-merge = added
 
 
 def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:

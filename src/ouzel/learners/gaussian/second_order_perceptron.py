@@ -18,6 +18,7 @@ from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.gains.growth import growing
+from ouzel.learners.gains.sums import summed_at_first
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import learning_pairs, pairwise_update
@@ -101,6 +102,7 @@ def _rebuilt(base: State, weight: np.ndarray, energy: np.ndarray, gained: np.nda
     return State((weight * energy).astype(np.float32), energy[:, 0].astype(np.float32), **totals)
 
 
-gains, onto = growing(
+_AVERAGED = growing(
     _own_weights, lambda state: np.broadcast_to(state.energy[:, None], state.table.shape), _rebuilt, ("seen", "updates")
 )
+gains, onto = summed_at_first(_AVERAGED, ("table", "energy"), ("seen", "updates"))

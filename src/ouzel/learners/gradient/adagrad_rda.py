@@ -18,6 +18,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
 from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.gains.narrowing import slot_by_slot
+from ouzel.learners.gains.sums import summed_at_first
 from ouzel.learners.gradient.adagrad import Settings
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
@@ -82,6 +83,7 @@ def _rebuilt(
     return State(np.column_stack([total, squares]), totals["seen"])
 
 
-gains, onto = slot_by_slot("table").both(
+_AVERAGED = slot_by_slot("table").both(
     *averaging_duals(weights, lambda state: state.table[:, 0], lambda state: state.table[:, 1], _rates, _rebuilt)
 )
+gains, onto = summed_at_first(_AVERAGED, ("table",))

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import ouzel
-from ouzel.model import persistence
+from ouzel.learners.gains.parts import add
+from ouzel.model import persistence, rounds
 from ouzel.model.model import Model
 from ouzel.model.rounds import merge_onto, untrained
 from tests.checks.laws import ROWS, Law, assert_alike, assert_same, model_of, stream
@@ -76,10 +77,11 @@ def the_order_of_workers_does_not_matter(name: str) -> None:
 def every_worker_is_heard(name: str) -> None:
     models, test = workers(name, ROWS, ROWS), stream(seed=9)
 
-    merged = ouzel.merge(models)
+    merged = ouzel.merge(models).margins(test)
 
     for model in models:
-        assert not np.allclose(merged.margins(test), model.margins(test), rtol=1e-3)
+        for alone in (model, ouzel.merge([model, model])):
+            assert not np.allclose(merged, alone.margins(test), rtol=1e-3)
 
 
 def a_worker_counts_by_the_examples_it_has_learnt(name: str) -> None:
@@ -101,6 +103,36 @@ def examples_add_up_over_any_number_of_rounds(name: str) -> None:
     assert merged.examples == 75
     for state in merged.states:
         assert not hasattr(state, "seen") or state.seen[0] == 75
+
+
+def merging_is_one_round_of_workers(name: str) -> None:
+    for classes in (2, 3):
+        base, test = Model(name, classes=range(classes)), stream(classes=classes, seed=9)
+        models = [copy.deepcopy(base) for _ in range(3)]
+        for seed, (model, rows) in enumerate(zip(models, (30, 50, 20), strict=True)):
+            model.learn(stream(rows=rows, classes=classes, seed=seed))
+
+        merged, round_ = ouzel.merge(models), merge_onto(base, models)
+
+        np.testing.assert_allclose(merged.margins(test), round_.margins(test), rtol=1e-9, atol=1e-12)
+
+
+def a_tree_of_gains_is_one_merge(name: str) -> None:
+    models = workers(name, 20, 30, 25, 15)
+    base, shape = untrained(models[0]), rounds.common([rounds.shape_of(model) for model in models])
+    one, two, three, four = (rounds.gains_of(base, model, shape) for model in models)
+
+    tree = rounds.model_of(base, add(add(one, two), add(three, four)), shape)
+
+    assert_alike(ouzel.merge(models), tree, stream(seed=9), **close(name))
+
+
+def merged_shards_know_what_the_best_of_them_knows(name: str) -> None:
+    models, test = workers(name, *[100] * 4), stream(rows=1000, seed=99)
+
+    merged, *each = (np.mean((model.margins(test) > 0) == test.labels) for model in [ouzel.merge(models), *models])
+
+    assert merged > max(each) - 0.02
 
 
 def what_was_merged_is_saved_and_goes_on(name: str) -> None:
@@ -125,5 +157,8 @@ MERGING_LAWS: tuple[Law, ...] = (
     every_worker_is_heard,
     a_worker_counts_by_the_examples_it_has_learnt,
     examples_add_up_over_any_number_of_rounds,
+    merging_is_one_round_of_workers,
+    a_tree_of_gains_is_one_merge,
+    merged_shards_know_what_the_best_of_them_knows,
     what_was_merged_is_saved_and_goes_on,
 )

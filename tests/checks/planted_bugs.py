@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.layout import flat
+from ouzel.learners.gains.parts import add
 
 Bug = Callable[[ModuleType], dict[str, Callable[..., Any]]]
 
@@ -148,6 +149,68 @@ def workers_count_alike(module: ModuleType) -> dict[str, Any]:
         return gains(base, state._replace(seen=base.seen + 1.0), settings)
 
     return {"gains": alike}
+
+
+def idle_workers_count(module: ModuleType) -> dict[str, Any]:
+    """Weights are averaged over all workers, those that have learnt nothing among them."""
+    onto, gains, idle = module.onto, module.gains, []
+
+    def counted(base, state, settings):
+        idle.append(state.seen[0] == base.seen[0])
+        return gains(base, state, settings)
+
+    def shared(base, added, settings):
+        found = copied(onto(base, added, settings))
+        weights_of(found)[:] /= np.float32(1 + sum(idle))
+        idle.clear()
+        return found
+
+    return {"gains": counted, "onto": shared}
+
+
+def merging_goes_by_what_was_merged_before(module: ModuleType) -> dict[str, Any]:
+    onto, turns = module.onto, iter(range(1, 1000))
+
+    def later(base, gains, settings):
+        found = copied(onto(base, gains, settings))
+        weights_of(found)[:] /= np.float32(next(turns))
+        return found
+
+    return {"onto": later}
+
+
+class _Mean(NamedTuple):
+    """Gains of which two together are their mean."""
+
+    moved: Any
+
+    def __add__(self, other: Any) -> _Mean:
+        both = add({"moved": self.moved}, {"moved": other.moved})["moved"]
+        return _Mean(both._replace(values=both.values * np.array([1.0, 0.5])))
+
+
+def gains_are_averaged_two_by_two(module: ModuleType) -> dict[str, Any]:
+    gains, onto = module.gains, module.onto
+
+    def wrapped(base, state, settings):
+        found = gains(base, state, settings)
+        return {**found, "moved": _Mean(found["moved"])}
+
+    return {
+        "gains": wrapped,
+        "onto": lambda base, found, settings: onto(base, {**found, "moved": found["moved"].moved}, settings),
+    }
+
+
+def merging_moves_weights_to_other_slots(module: ModuleType) -> dict[str, Any]:
+    onto = module.onto
+
+    def moved(base, gains, settings):
+        found = copied(onto(base, gains, settings))
+        weights_of(found)[:] = np.roll(weights_of(found), 1)
+        return found
+
+    return {"onto": moved}
 
 
 def merging_shrinks_the_weights(module: ModuleType) -> dict[str, Any]:

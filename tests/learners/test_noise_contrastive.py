@@ -151,7 +151,7 @@ def test_states_merge():
     settings = Settings(heap_size=64.0, width=8.0)
     state, _ = learn(rows, targets, settings)
 
-    merged = merged_states(nce, [state, state], settings, 0)
+    merged = merged_states(nce, [state, state], settings, 0, 5)
 
     np.testing.assert_array_equal(merged.counts, 2 * state.counts)
     for (slots, weights), (same, expected) in zip(

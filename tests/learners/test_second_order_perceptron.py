@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.learners.classes import learn, stream
+from tests.learners.streams import merged_states
 
 
 def whitened(X, classes, K, diagonal, damping=1.0):

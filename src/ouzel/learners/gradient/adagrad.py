@@ -22,7 +22,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
-from ouzel.learners.gains.growth import examples_behind, growing
+from ouzel.learners.gains.growth import growing, penalised_examples
 from ouzel.learners.limits import LARGEST_SQUARE
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
@@ -220,8 +220,7 @@ def _rebuilt(
     rounds = totals["seen"][0] - base.seen[0]
     merged.seen[:] = totals["seen"][0], rounds
     if applies(settings.penalty):
-        behind, penalised = examples_behind(gained)
-        merged.table[:, 2] = np.where(gained[:, 0] > 0.0, np.maximum(rounds - (penalised - behind), 0.0), 0.0)
+        merged.table[:, 2] = np.minimum(penalised_examples(gained), rounds)
         merged.table[:, 3] = _doses(merged.table[:, 1], settings)
         if rounds >= LONGEST_LAG:
             merged.table[:, 0], merged.table[:, 2], merged.seen[1] = weights(merged, settings), 0.0, 0.0

@@ -20,6 +20,7 @@ import numpy as np
 
 import ouzel
 from ouzel.learners.budget import wm
+from ouzel.learners.gains.parts import sum_of
 from ouzel.learners.rows import Rows
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
@@ -118,7 +119,8 @@ def learn_by_threads(pieces: list[Any], settings: wm.Settings, threads: int, sha
     for thread in running:
         thread.join()
     if not shared and threads > 1:
-        wm.merge(states, settings)
+        nothing = wm.init(0, settings)
+        wm.onto(nothing, sum_of([wm.gains(nothing, state, settings) for state in states]), settings)
     return time.perf_counter() - begun, sum(wrong) / sum(len(labels) for _, labels, _ in pieces)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.layout import flat
+from ouzel.learners.gains.parts import add
 
 Bug = Callable[[ModuleType], dict[str, Callable[..., Any]]]
 
@@ -32,8 +33,16 @@ def mirror_does_nothing(module: ModuleType) -> dict[str, Any]:
     return {"swap_classes": copied}
 
 
-def merge_returns_the_first_worker(module: ModuleType) -> dict[str, Any]:
-    return {"merge": lambda states, settings: copied(states[0])}
+def a_worker_is_not_heard(module: ModuleType) -> dict[str, Any]:
+    """What the first worker has learnt takes the place of what all have."""
+    heard: list[Any] = []
+    gains = module.gains
+
+    def first(base, state, settings):
+        heard.append(gains(base, state, settings))
+        return heard[0]
+
+    return {"gains": first}
 
 
 def importance_is_ignored(module: ModuleType) -> dict[str, Any]:
@@ -122,50 +131,117 @@ def steps_go_uphill(module: ModuleType) -> dict[str, Any]:
     return {"learn_rows": lambda state, given, targets, *rest: rows(state, given, -targets, *rest)}
 
 
-def the_last_worker_counts_more(module: ModuleType) -> dict[str, Any]:
-    merge = module.merge
-    return {"merge": lambda states, settings: merge([*states, states[-1]], settings)}
+def later_workers_count_more(module: ModuleType) -> dict[str, Any]:
+    gains, turns = module.gains, iter(range(1, 1000))
+
+    def more(base, state, settings):
+        moved = copied(state)
+        weights_of(moved)[:] *= np.float32(next(turns))
+        return gains(base, moved, settings)
+
+    return {"gains": more}
 
 
 def workers_count_alike(module: ModuleType) -> dict[str, Any]:
-    merge = module.merge
+    gains = module.gains
 
-    def merged(states, settings):
-        alike = [state._replace(seen=np.ones_like(state.seen)) for state in states]
-        return merge(alike, settings)._replace(seen=np.sum([state.seen for state in states], axis=0))
+    def alike(base, state, settings):
+        return gains(base, state._replace(seen=base.seen + 1.0), settings)
 
-    return {"merge": merged}
+    return {"gains": alike}
+
+
+def idle_workers_count(module: ModuleType) -> dict[str, Any]:
+    """Weights are averaged over all workers, those that have learnt nothing among them."""
+    onto, gains, idle = module.onto, module.gains, []
+
+    def counted(base, state, settings):
+        idle.append(state.seen[0] == base.seen[0])
+        return gains(base, state, settings)
+
+    def shared(base, added, settings):
+        found = copied(onto(base, added, settings))
+        weights_of(found)[:] /= np.float32(1 + sum(idle))
+        idle.clear()
+        return found
+
+    return {"gains": counted, "onto": shared}
+
+
+def merging_goes_by_what_was_merged_before(module: ModuleType) -> dict[str, Any]:
+    onto, turns = module.onto, iter(range(1, 1000))
+
+    def later(base, gains, settings):
+        found = copied(onto(base, gains, settings))
+        weights_of(found)[:] /= np.float32(next(turns))
+        return found
+
+    return {"onto": later}
+
+
+class _Mean(NamedTuple):
+    """Gains of which two together are their mean."""
+
+    moved: Any
+
+    def __add__(self, other: Any) -> _Mean:
+        both = add({"moved": self.moved}, {"moved": other.moved})["moved"]
+        return _Mean(both._replace(values=both.values * np.array([1.0, 0.5])))
+
+
+def gains_are_averaged_two_by_two(module: ModuleType) -> dict[str, Any]:
+    gains, onto = module.gains, module.onto
+
+    def wrapped(base, state, settings):
+        found = gains(base, state, settings)
+        return {**found, "moved": _Mean(found["moved"])}
+
+    return {
+        "gains": wrapped,
+        "onto": lambda base, found, settings: onto(base, {**found, "moved": found["moved"].moved}, settings),
+    }
+
+
+def merging_moves_weights_to_other_slots(module: ModuleType) -> dict[str, Any]:
+    onto = module.onto
+
+    def moved(base, gains, settings):
+        found = copied(onto(base, gains, settings))
+        weights_of(found)[:] = np.roll(weights_of(found), 1)
+        return found
+
+    return {"onto": moved}
 
 
 def merging_shrinks_the_weights(module: ModuleType) -> dict[str, Any]:
-    merge = module.merge
+    onto = module.onto
 
-    def merged(states, settings):
-        found = copied(merge(states, settings))
+    def shrunk(base, gains, settings):
+        found = copied(onto(base, gains, settings))
         weights_of(found)[:] *= np.float32(0.9)
         return found
 
-    return {"merge": merged}
+    return {"onto": shrunk}
 
 
 def merging_does_not_add_up_counts(module: ModuleType) -> dict[str, Any]:
-    merge = module.merge
+    onto = module.onto
 
-    def merged(states, settings):
-        found = merge(states, settings)
-        return type(found)(**{**found._asdict(), "seen": states[0].seen.copy()})
+    def forgetful(base, gains, settings):
+        return onto(base, gains, settings)._replace(seen=base.seen.copy())
 
-    return {"merge": merged}
+    return {"onto": forgetful}
 
 
-def merging_gives_another_type_of_weights(module: ModuleType) -> dict[str, Any]:
-    merge = module.merge
+def merging_leaves_nothing_that_is_finite(module: ModuleType) -> dict[str, Any]:
+    onto = module.onto
 
-    def merged(states, settings):
-        found = merge(states, settings)
-        return found._replace(weight=found.weight.astype(np.float64))
+    def spoilt(base, gains, settings):
+        found = copied(onto(base, gains, settings))
+        weights_of(found)[1] = np.nan
+        return found
 
-    return {"merge": merged}
+    return {"onto": spoilt}
 
 
 def the_last_weight_of_a_file_is_lost(module: ModuleType) -> dict[str, Any]:

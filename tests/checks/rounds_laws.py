@@ -17,24 +17,7 @@ from ouzel.model.rounds import Shape, common, gains_of, merge_onto, model_of, sh
 from ouzel.streams.block import Block
 from tests.checks.laws import ROWS, Law, assert_alike, assert_same, stream
 from tests.checks.laws import model_of as trained
-from tests.checks.merging_laws import ROUNDING
-
-LEAST = {"rtol": 2e-3, "atol": 2e-3}
-"""Of learners that solve for what they keep, by inverses of matrices or of powers."""
-SOLVED = (
-    "adagrad-full",
-    "adagrad-full-rda",
-    "adagrad-block-rda",
-    "ons-invariant",
-    "auto",
-    "son-oja",
-    "son-fd",
-    "son-rp",
-)
-
-
-def close(name: str) -> dict[str, float]:
-    return LEAST if name in SOLVED or name.endswith("-full") else ROUNDING
+from tests.checks.merging_laws import close
 
 
 def base_and_workers(name: str, *rows: int, classes: int = 2) -> tuple[Model, list[Model]]:

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.law
 EXCEPT = {
     ("awm-nce", "exchanging_the_classes_changes_the_sign"): "which classes are drawn as noise goes by their order",
     ("auto", "weights_times_features_are_the_prediction"): "features are cut at three standard deviations, margins too",
-    ("auto", "a_tree_of_merges_is_one_merge"): "weights go through the units of moments merged on the way",
     ("adagrad-block", "merging_does_not_go_by_the_numbers_of_features"): "features share blocks by their numbers",
     ("adagrad-block-rda", "merging_does_not_go_by_the_numbers_of_features"): "features share blocks by their numbers",
 }

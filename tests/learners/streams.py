@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ouzel.learners.gains.parts import sum_of
 from ouzel.learners.rows import Rows
 
 
@@ -41,3 +42,9 @@ def learn(module, rows, targets, dimension, settings):
     margins = np.empty(len(targets))
     module.learn_rows(state, rows, targets, np.ones(len(targets), np.float32), settings, margins)
     return state, margins
+
+
+def merged_states(module, states, settings, *shape):
+    """One state of the states of several workers: what each has learnt, added to a new state of this shape."""
+    base = module.init(*shape, settings)
+    return module.onto(base, sum_of([module.gains(base, state, settings) for state in states]), settings)

@@ -10,7 +10,7 @@ from ouzel.terms.losses import Absolute, Hinge, Logistic, derivative
 from ouzel.terms.penalties.domains import Box
 from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.penalties.norms import L2Norm
-from tests.learners.streams import dense, learn, row, sparse_rows
+from tests.learners.streams import dense, learn, merged_states, row, sparse_rows
 from tests.oracles.adagrad import Eager
 
 DIMENSION, ROUNDS = 40, 600
@@ -151,7 +151,7 @@ def test_dual_averaging_merges_by_addition_of_what_does_not_depend_on_the_weight
     assert (margins * targets < 1).all()
 
     parts = [learn(adagrad_rda, half, targets[k * 10 :][:10], DIMENSION, settings)[0] for k, half in enumerate(halves)]
-    merged = adagrad_rda.merge(parts, settings)
+    merged = merged_states(adagrad_rda, parts, settings, DIMENSION)
 
     np.testing.assert_allclose(merged.table, whole.table)
     assert merged.seen[0] == 20
@@ -163,7 +163,7 @@ def test_merging_a_state_with_itself_keeps_its_weights(penalty):
     settings = adagrad.Settings(Logistic(), penalty)
     state, _ = learn(adagrad, rows, targets, DIMENSION, settings)
 
-    merged = adagrad.merge([state, state], settings)
+    merged = merged_states(adagrad, [state, state], settings, DIMENSION)
 
     np.testing.assert_allclose(adagrad.weights(merged, settings), adagrad.weights(state, settings), rtol=1e-6)
 

@@ -12,7 +12,7 @@ from ouzel.terms.losses import Hinge, Logistic, derivative
 from ouzel.terms.penalties.domains import Box, L2Ball
 from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, SquaredL2
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
-from tests.learners.streams import dense, learn, sparse_rows
+from tests.learners.streams import dense, learn, merged_states, sparse_rows
 from tests.oracles.adagrad import Full, Penalised
 
 DIMENSION, ROUNDS = 12, 150
@@ -150,7 +150,7 @@ def test_dual_averaging_merges_sums(module):
     state, _ = learn(module, rows, targets, DIMENSION, settings)
     empty = module.init(DIMENSION, settings)
 
-    merged = module.merge([state, empty], settings)
+    merged = merged_states(module, [state, empty], settings, DIMENSION)
 
     np.testing.assert_allclose(module.weights(merged, settings), module.weights(state, settings), atol=1e-9)
 

@@ -13,7 +13,7 @@ from ouzel.terms.penalties.l1_and_l2 import L1, NoPenalty
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
 from tests.checks.laws import LAWS
 from tests.checks.merging_laws import MERGING_LAWS
-from tests.learners.streams import dense, sparse_rows
+from tests.learners.streams import dense, merged_states, sparse_rows
 
 DIMENSION, CLASSES, ROUNDS = 25, 4, 300
 
@@ -114,7 +114,7 @@ def test_merging_adds_the_sums():
     settings = learner.Settings(Hinge(), L1(0.01), 0.3, 0.0)
     state, _ = learn(rows, targets, settings)
 
-    merged = learner.merge([state, learner.init(DIMENSION, CLASSES, settings)], settings)
+    merged = merged_states(learner, [state, learner.init(DIMENSION, CLASSES, settings)], settings, DIMENSION, CLASSES)
 
     np.testing.assert_array_equal(learner.weights(merged, settings), learner.weights(state, settings))
 

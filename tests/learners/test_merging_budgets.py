@@ -8,7 +8,7 @@ from ouzel.learners.budget import awm
 from ouzel.learners.rows import Rows
 from ouzel.model.settings import resolve_settings
 from ouzel.sketches import active_set
-from tests.learners.streams import learn, sparse_rows
+from tests.learners.streams import learn, merged_states, sparse_rows
 
 
 def single(slots, values=None):
@@ -23,7 +23,7 @@ def test_rare_features_do_not_evict_what_merged_workers_have_counted(name, budge
     settings, module = resolve_settings(learner, {"budget": float(budget)}), learner.module
     frequent = np.arange(3000) % 3
     worker, _ = learn(module, single(frequent), np.where(frequent == 0, 1.0, -1.0), 0, settings)
-    merged = module.merge([worker, worker], settings)
+    merged = merged_states(module, [worker, worker], settings, 0)
 
     module.learn_rows(merged, single(range(100, 100 + rare)), np.ones(rare), np.ones(rare), settings, np.empty(rare))
 
@@ -55,7 +55,7 @@ def test_features_that_stay_in_the_merged_set_are_not_put_into_its_sketch(depth)
     settings = awm.Settings(heap_size=20.0, width=64.0, depth=depth)
     state, _ = learn(awm, rows, y, 0, settings)
 
-    merged = awm.merge([state, state], settings)
+    merged = merged_states(awm, [state, state], settings, 0)
 
     assert set(awm.members(merged).tolist()) == set(awm.members(state).tolist())
     np.testing.assert_allclose(
@@ -70,7 +70,7 @@ def test_features_that_leave_the_set_of_any_worker_are_estimated_by_their_mean_w
         for slots, sizes in (([1, 2, 3, 4], [9.0, 8.0, 7.0, 6.0]), ([5, 6, 7, 8], [4.0, 3.0, 2.0, 1.0]))
     )
 
-    merged = awm.merge([heavy, light], settings)
+    merged = merged_states(awm, [heavy, light], settings, 0)
 
     assert sorted(awm.members(merged).tolist()) == [1, 2, 3, 4]
     for slot in range(5, 9):

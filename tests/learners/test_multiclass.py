@@ -6,6 +6,7 @@ import pytest
 from ouzel.learners import catalogue
 from ouzel.model.settings import resolve_settings
 from tests.learners.classes import ALL, GAUSSIAN, learn, rows_of, stream
+from tests.learners.streams import merged_states
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -118,7 +119,7 @@ def test_merging_with_a_worker_that_has_seen_nothing_changes_nothing(name):
     X, y = stream(60, 4, 3, seed=10)
     module, state, _, settings = learn(name, X, y, 3)
 
-    merged = module.merge([state, module.init(4, 3, settings)], settings)
+    merged = merged_states(module, [state, module.init(4, 3, settings)], settings, 4, 3)
 
     np.testing.assert_allclose(module.weights(merged, settings), module.weights(state, settings), rtol=1e-3, atol=1e-5)
     assert merged.updates[0] == state.updates[0]

@@ -12,7 +12,7 @@ from ouzel.model.model import Model
 from ouzel.model.persistence import load_model, save
 from ouzel.streams.memory import blocks_from
 from ouzel.terms.schedules import InverseRoot
-from tests.learners.streams import row, sparse_rows
+from tests.learners.streams import merged_states, row, sparse_rows
 
 MASK = 2**64 - 1
 
@@ -151,7 +151,7 @@ def test_states_merge():
     settings = Settings(heap_size=64.0, width=8.0)
     state, _ = learn(rows, targets, settings)
 
-    merged = nce.merge([state, state], settings)
+    merged = merged_states(nce, [state, state], settings, 0, 5)
 
     np.testing.assert_array_equal(merged.counts, 2 * state.counts)
     for (slots, weights), (same, expected) in zip(

@@ -10,6 +10,7 @@ from ouzel.learners.newton import online_newton_invariant as invariant
 from ouzel.learners.rows import Rows
 from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Logistic, Squared
+from tests.learners.streams import merged_states
 
 both = pytest.mark.parametrize("learner", [ons, invariant], ids=["ons", "invariant"])
 
@@ -190,7 +191,7 @@ def test_a_worker_that_has_seen_nothing_changes_nothing_in_a_merge(learner):
     settings = learner.Settings()
     state, _ = learn(learner, X, labels, settings)
 
-    merged = learner.merge([state, learner.init(6, settings)], settings)
+    merged = merged_states(learner, [state, learner.init(6, settings)], settings, 6)
 
     np.testing.assert_allclose(learner.weights(merged, settings), learner.weights(state, settings), rtol=1e-6)
     assert merged.counts[0] == 800
@@ -201,7 +202,7 @@ def test_a_merged_metric_is_the_sum_of_both(learner):
     streams = [stream(n, 6, seed=n) for n in (60, 90)]
     settings = learner.Settings()
     states = [learn(learner, X, labels, settings)[0] for X, labels in streams]
-    merged = learner.merge(states, settings)
+    merged = merged_states(learner, states, settings, 6)
 
     def metric(state):
         if learner is ons:

@@ -7,7 +7,7 @@ from ouzel.learners.gradient import fobos, rda
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.domains import Box
 from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet
-from tests.learners.streams import dense, learn, sparse_rows
+from tests.learners.streams import dense, learn, merged_states, sparse_rows
 from tests.oracles.adagrad import Eager
 
 DIMENSION, ROUNDS = 40, 600
@@ -40,7 +40,7 @@ def test_merging_a_state_with_nothing_keeps_its_weights(module):
     settings = module.Settings(Logistic(), L1(0.01), 0.7)
     state, _ = learn(module, rows, targets, DIMENSION, settings)
 
-    merged = module.merge([state, module.init(DIMENSION, settings)], settings)
+    merged = merged_states(module, [state, module.init(DIMENSION, settings)], settings, DIMENSION)
 
     np.testing.assert_allclose(module.weights(merged, settings), module.weights(state, settings), rtol=1e-6, atol=1e-9)
 

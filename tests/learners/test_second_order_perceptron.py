@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.learners.classes import learn, stream
+from tests.learners.streams import merged_states
 
 
 def whitened(X, classes, K, diagonal, damping=1.0):
@@ -36,7 +37,7 @@ def test_merging_shards_adds_up_what_was_summed(name):
     module, one, _, settings = learn(name, X[:30], y[:30], 3)
     _, other, _, _ = learn(name, X[30:], y[30:], 3)
 
-    merged = module.merge([one, other], settings)
+    merged = merged_states(module, [one, other], settings, 4, 3)
 
     np.testing.assert_allclose(merged.table, one.table + other.table, rtol=1e-6)
     if name == "sop":

@@ -16,6 +16,7 @@ from ouzel.sketches.spectral.starting_directions import start_given
 from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Logistic, Squared
 from ouzel.terms.starts import FirstSeen, Ids, Random
+from tests.learners.streams import merged_states
 from tests.oracles.sketched_newton import DenseFrequentDirections, DenseOja, DenseRandomProjection
 
 both = pytest.mark.parametrize("learner", [oja, fd], ids=["oja", "fd"])
@@ -260,15 +261,20 @@ def test_exchanged_classes_lead_to_the_mirrored_state(learner):
 
 
 @each
-def test_a_merged_state_has_the_mean_of_the_weights(learner):
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_a_merged_weight_is_the_mean_of_the_workers_by_what_each_has_learnt_of_its_slot(learner, diagonal):
+    """By D_j - D_0, the squared gradients of the slot; without the diagonal, by examples."""
     streams = [sparse_stream(n, 12, 4, seed=n) for n in (203, 407)]
-    settings = oja.Settings(sketch_size=4.0)
+    settings = oja.Settings(sketch_size=4.0, diagonal=diagonal, normalised=False)
     states = [learn(learner, rows, labels, 12, settings)[0] for rows, labels in streams]
 
-    merged = learner.merge(states, settings)
+    merged = merged_states(learner, states, settings, 12)
 
-    mean = np.average([learner.weights(state, settings) for state in states], axis=0, weights=[203, 407])
-    np.testing.assert_allclose(learner.weights(merged, settings), mean, atol=1e-10)
+    shares = np.array([np.full(12, 203.0), np.full(12, 407.0)])
+    if diagonal:
+        shares = np.array([state.sketch.table[:, 1] ** -2 - settings.first_square for state in states])
+    mean = np.average([learner.weights(state, settings) for state in states], axis=0, weights=shares)
+    np.testing.assert_allclose(learner.weights(merged, settings), mean, atol=1e-9)
 
 
 @each

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ouzel
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.learners.auto import other_losses
 from ouzel.learners.rows import Rows
@@ -117,7 +118,7 @@ def test_workers_sums_of_squares_add_up_in_a_merge():
     for part, here in zip(parts, (slice(0, 20), slice(20, 60)), strict=True):
         scores_of(part, X[here], y[here])
 
-    merged = other_losses.merge([part.states[0] for part in parts], parts[0].settings)
+    merged = ouzel.merge(parts).states[0]
 
     squares = sum(part.states[0].table[1:4, 5:].astype(float) ** -2 for part in parts)
     np.testing.assert_allclose(merged.table[1:4, 5:], squares**-0.5, rtol=1e-5)
@@ -130,6 +131,6 @@ def test_a_merge_takes_the_weights_of_small_values_as_if_the_largest_had_been_se
     scores_of(small, X, y)
     scores_of(large, 8.0 * X, y)
 
-    merged = other_losses.merge([small.states[0], large.states[0]], small.settings)
+    merged = ouzel.merge([small, large]).states[0]
 
     np.testing.assert_allclose(merged.table[1:4, :5], large.states[0].table[1:4, :5], rtol=1e-4, atol=1e-6)

@@ -6,7 +6,7 @@ import pytest
 import ouzel
 from ouzel.learners.auto.outliers import of_numbers
 from ouzel.learners.catalogue import LEARNERS
-from ouzel.learners.target_scaling import pooled, scaled, unit_of
+from ouzel.learners.target_scaling import scaled, unit_of
 from ouzel.model import persistence
 from ouzel.model.model import Model
 
@@ -120,13 +120,12 @@ def test_an_example_of_importance_0_does_not_count():
 
 def test_moments_of_parts_are_those_of_the_whole():
     y = np.random.default_rng(0).normal(size=50) * 3.0 + 1e3
-    parts = []
-    for part in (y[:20], y[20:], y[:0]):
-        parts.append(np.array([0.0, 0.0, 0.0, 1.0, *of_numbers()]))
-        for target in part:
-            scaled(parts[-1], target, 1.0)
+    parts = [Model("ogd", loss="squared") for _ in range(3)]
+    for part, numbers in zip(parts, (y[:20], y[20:], y[:0]), strict=True):
+        for block in ouzel.blocks_from(np.ones((len(numbers), 1)), numbers):
+            part.learn(block)
 
-    assert np.allclose(unit_of(pooled(parts)), (y.mean(), y.std()))
+    assert np.allclose(unit_of(ouzel.merge(parts).states[0].targets), (y.mean(), y.std()))
 
 
 def test_labels_as_they_are_may_be_asked_for():

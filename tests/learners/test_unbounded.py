@@ -8,7 +8,7 @@ from ouzel.learners.budget.unbounded import Settings
 from ouzel.learners.rows import Rows
 from ouzel.terms.names import LOSSES
 from ouzel.terms.schedules import SCHEDULES
-from tests.learners.streams import dense, learn, sparse_rows
+from tests.learners.streams import dense, learn, merged_states, sparse_rows
 
 
 def plain(x, y, first, l2, step_of, slope_of):
@@ -84,7 +84,7 @@ def test_merging_averages_and_mirroring_exchanges():
     settings = Settings(heap_size=10.0)
     halves = [Rows(rows.offsets[:201], rows.indices, rows.values), Rows(rows.offsets[200:], rows.indices, rows.values)]
     states = [learn(unbounded, half, y[k : k + 200], 30, settings)[0] for k, half in zip((0, 200), halves, strict=True)]
-    merged = unbounded.merge(states, settings)
+    merged = merged_states(unbounded, states, settings, 30)
     mean = (unbounded.weights(states[0], settings) + unbounded.weights(states[1], settings)) / 2
     turned, _ = learn(unbounded, rows, -y, 30, settings)
     state, _ = learn(unbounded, rows, y, 30, settings)

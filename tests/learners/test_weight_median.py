@@ -7,7 +7,7 @@ from ouzel.learners.budget import awm, unbounded, wm
 from ouzel.learners.rows import Rows
 from ouzel.terms.names import LOSSES
 from ouzel.terms.schedules import SCHEDULES
-from tests.learners.streams import learn, row, sparse_rows
+from tests.learners.streams import learn, merged_states, row, sparse_rows
 from tests.oracles.weight_median import ActiveSet, WeightMedian
 
 SLOTS = np.arange(200, dtype=np.uint32)
@@ -80,7 +80,7 @@ def test_a_mean_of_workers_is_the_mean_of_all_iterates():
     both = WeightMedian(32, 3, states[0].sketch.tables)
     both.sum, both.t = oracles[0].sum + oracles[1].sum, 500
 
-    merged = wm.merge(states, settings)
+    merged = merged_states(wm, states, settings, 0)
 
     np.testing.assert_allclose(wm.estimates(merged, SLOTS, settings), [both.mean_query(i) for i in SLOTS], atol=2e-5)
 

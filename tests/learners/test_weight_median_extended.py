@@ -12,7 +12,7 @@ from ouzel.learners.budget import awm, awm_extended, extensions, wm, wm_extended
 from ouzel.model.model import Model
 from ouzel.sketches import cells
 from tests.checks.laws import LAWS, UNSHARED
-from tests.checks.merging_laws import MERGING_LAWS, a_tree_of_merges_is_one_merge
+from tests.checks.merging_laws import MERGING_LAWS
 from tests.learners.streams import learn, row, sparse_rows
 from tests.learners.test_weight_median import SLOTS, follow, stream
 from tests.oracles.weight_median import ExtendedActiveSet, ExtendedWeightMedian
@@ -119,13 +119,11 @@ def test_rounding_is_right_in_the_mean(bits):
 
 FAST = {"per_feature": True, "learning_rate": 0.5}  # so few examples would not move such steps far
 GIVEN = [{"l1": 1e-3}, FAST, {"cell_bits": 8.0}, {"cell_bits": 16.0, **FAST}]
-ROUNDED = (a_tree_of_merges_is_one_merge,)  # which do not hold where each merge rounds small cells again
 
 
 def _crossed():
     for name, given, law in itertools.product(("wm", "awm"), GIVEN, (*LAWS, *MERGING_LAWS)):
-        if not ("cell_bits" in given and law in ROUNDED):
-            yield pytest.param(name, given, law, id=f"{name}-{given}-{law.__name__}")
+        yield pytest.param(name, given, law, id=f"{name}-{given}-{law.__name__}")
 
 
 @pytest.mark.interpreted

@@ -74,7 +74,9 @@ def test_workers_counts_add_up_to_those_of_one():
         learn_all(part, more, np.ones(3000))
 
     rounds = histograms.onto(histograms.onto(base, histograms.gains(base, parts[0])), histograms.gains(base, parts[1]))
-    merged = histograms.merged([seen(numbers[k::3]) for k in range(3)])
+    merged = allocate(layout())
+    for k in range(3):
+        merged = histograms.onto(merged, histograms.gains(allocate(layout()), seen(numbers[k::3])))
 
     for found in (rounds, merged):
         check(found)

@@ -25,7 +25,7 @@ from ouzel.evaluation.report import Report
 from ouzel.flags import flag_of
 from ouzel.model.model import Model
 from ouzel.model.room import capacity_for
-from ouzel.model.rounds import Shape, common, require_rounds
+from ouzel.model.rounds import Shape, common, require_gains
 from ouzel.streams.options import Options
 
 MERGE_EVERY, SHARDS = 10_000, 8
@@ -45,7 +45,7 @@ class Training:
         merge_every: int = MERGE_EVERY,
         holdout_every: int = 0,
     ) -> None:
-        require_rounds(model)
+        require_gains(model)
         self.engine, self.plan, self.options = engine, plan, options
         self.merge_every, self.holdout_every = merge_every, holdout_every
         self.base = packed(model)

@@ -13,7 +13,7 @@ import numpy as np
 from ouzel.kernels.jit import kernel_of
 from ouzel.learners.rows import Rows
 
-SHARED = ("merge", "gains", "onto", "check", "fade", "bytes_used", "STANDARDIZES")
+SHARED = ("gains", "onto", "check", "fade", "bytes_used", "STANDARDIZES")
 """What the learner does with its own state."""
 
 

@@ -83,12 +83,6 @@ def renumbered(moments: FeatureMoments, places: np.ndarray) -> FeatureMoments:
     return moments._replace(sums=sums)
 
 
-def merged(parts: list[FeatureMoments]) -> FeatureMoments:
-    """The moments of the samples of several models, which have room for the same slots."""
-    sums = sum(part.sums.astype(np.float64) for part in parts)
-    return FeatureMoments(np.asarray(sums, np.float32), np.asarray(sum(part.sampled for part in parts)))
-
-
 def gains(base: FeatureMoments, moments: FeatureMoments) -> Gains:
     """What a worker has counted beyond its base."""
     sums = rows_of(moments.sums.astype(np.float64) - base.sums)

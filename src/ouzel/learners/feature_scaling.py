@@ -12,13 +12,13 @@ is at its second example for a column of a table, and seldom later.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.layout import made_from
-from ouzel.learners.auto import moments, noting, standardisation
+from ouzel.learners.auto import noting, standardisation
 from ouzel.learners.auto.standardisation import DENSE, Features
 from ouzel.learners.auto.turning import LEAVE_TABLE, TABLE, turn_features
 from ouzel.learners.rows import Rows
@@ -94,10 +94,3 @@ def weights_of_raw(features: Features, weights: np.ndarray) -> np.ndarray:
     found = weights.astype(float)
     found[:, 0] -= found @ shifts
     return found * slopes
-
-
-def merged(parts: list[Any]) -> Any:
-    """The moments of all workers' examples; None if they have none."""
-    if parts[0] is None or len(parts) == 1:
-        return parts[0]
-    return moments.merged(parts)

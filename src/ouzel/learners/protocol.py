@@ -92,9 +92,6 @@ class Learner(Protocol):
     def predict_rows(self, state: State, rows: Rows, settings: Settings, out: np.ndarray) -> None:
         """Write the predictions for a block; nothing is learnt."""
 
-    def merge(self, states: list[State], settings: Settings) -> State:
-        """One state of workers that learnt parts of a stream: of one worker, its own; in any order the same."""
-
 
 @runtime_checkable
 class MergesOntoBase(Protocol):

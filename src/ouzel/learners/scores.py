@@ -115,9 +115,3 @@ def weights_in_table(state: Any, settings: Any) -> np.ndarray:
 def scaled_weights(state: Any, settings: Any) -> np.ndarray:
     """Weights (slots, classes), where the table of a state has a scale."""
     return (state.table * state.scale).astype(np.float32)
-
-
-def mean_model(tables: list[np.ndarray], states: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The workers' tables averaged; the numbers (1,) of examples that all have seen, and of their updates."""
-    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
-    return averaged(tables, seen), seen.sum(keepdims=True), updates.sum(keepdims=True)

@@ -36,20 +36,8 @@ def negating_first(name: str) -> Callable[[Any], Any]:
     return swap_classes
 
 
-def added(states: list[Any], settings: Any) -> Any:
-    """`merge` of a learner whose state is sums over the examples: that of one pass over all the workers' gradients."""
-    return type(states[0])(*(np.sum(arrays, axis=0) for arrays in zip(*states, strict=True)))
-
-
 def with_places_moved(state: Any, places: np.ndarray) -> Any:
     """`renumber` of a learner whose `place` says where what it knows of a slot lies."""
     place = np.empty_like(state.place)
     place[places] = state.place
     return state._replace(place=place)
-
-
-def place_all(merged: Any, states: list[Any]) -> np.ndarray:
-    """Give a merged state a place for each slot that has one in any worker's; those slots (n,), in order."""
-    placed = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
-    merged.place[placed] = np.arange(1, len(placed) + 1)
-    return placed

@@ -82,16 +82,6 @@ def scale_block(targets, numbers, importances, taught, means, spreads):
         taught[i] = scaled(targets, numbers[i], np.float64(importances[i]))
 
 
-def pooled(targets: list[np.ndarray]) -> np.ndarray:
-    """The moments of all workers' targets."""
-    weight, mean, squares, centred = np.array(targets).T[:RECORD]
-    total = weight.sum()
-    middle = float(weight @ mean / total) if total > 0.0 else 0.0
-    numbers, bound = np.sum(targets, axis=0)[NUMBERS], np.max(targets, axis=0)[BOUND]
-    whole = [total, middle, squares.sum() + weight @ (mean - middle) ** 2, centred[0]]
-    return np.array([*whole, *outliers.of_numbers(numbers, bound)])
-
-
 def _sums(targets: np.ndarray, origin: float) -> np.ndarray:
     """The weight of targets y, the sums of y - m and of its square, and how many they are."""
     weight, mean, squares = targets[:CENTRED]
@@ -175,13 +165,6 @@ class TargetScaling:
         """Mean and standard deviation of the targets; 0 of too few or equal ones."""
         mean, spread = unit_of(state.targets)
         return mean, spread if state.targets[SQUARES] > SAME * mean * mean * state.targets[WEIGHT] else 0.0
-
-    def merge(self, states: list[State], settings: Any) -> State:
-        """The learner's merge, each worker's weights in its own unit; the moments of all targets."""
-        if len(states) == 1:
-            return State(self._learner.merge([states[0].learner], settings), states[0].targets.copy())
-        inside = self._learner.merge([state.learner for state in states], settings)
-        return State(inside, pooled([state.targets for state in states]))
 
     def gains(self, base: State, state: State, settings: Any) -> Gains:
         """What a worker has learnt beyond its base, and the sums of its targets, about the base's mean."""

@@ -82,6 +82,11 @@ class Model:
         self.scale_targets = bool(scale_targets)
         self.classes = Classes(classes or (), closed=classes is not None)
         self.bits, self.seed, self.pairs = bits, seed, pairs
+        self.standardize, self.forget = bool(standardize), forget
+        self.empty(begin)
+
+    def empty(self, begin: bool = True) -> None:
+        """Have learnt nothing; without `begin`, have no states either."""
         self.names, self.space = FeatureNames(), FeatureSpace()  # what the ids of features stand for
         self.examples = self.unlabelled = 0
         self.remark: str | None = None  # on the data learnt: lines to be shown
@@ -89,8 +94,7 @@ class Model:
         self.dimension = 1  # largest feature id so far + 2
         self.slot_map = SlotMap() if self.keeps_pairs and isinstance(self.module, protocol.Renumbered) else None
         self.states: list[protocol.State] = []
-        self.standardize, self.forget = bool(standardize), forget
-        self.preparation = Preparation(self.learner, self.module, self.standardize, forget, self.task.groups)
+        self.preparation = Preparation(self.learner, self.module, self.standardize, self.forget, self.task.groups)
         if begin:
             self.preparation.begin(self.capacity)
             self.task.make_states(self, len(self.classes))

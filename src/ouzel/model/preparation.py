@@ -95,12 +95,6 @@ class Preparation:
         found.take({name: copied(part) for name, part in self.arrays().items()})
         return found
 
-    def merge(self, parts: list[Preparation]) -> None:
-        """Have what several models have seen together."""
-        self.features = feature_scaling.merged([part.features for part in parts])
-        if self.counts:
-            self.moments = feature_moments.merged([part.moments for part in parts])
-
     def gains(self, base: Preparation) -> Gains:
         """What a worker has seen beyond its base."""
         found: Gains = {}

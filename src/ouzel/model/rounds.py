@@ -7,9 +7,10 @@ room for; `gains_of` is what one has learnt beyond the base; gains add up in any
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import partial, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from ouzel.errors import OuzelError
 from ouzel.layout import stored_like
 from ouzel.learners import protocol
 from ouzel.learners.gains.parts import Gains, sum_of
-from ouzel.model.merge import in_order, of_one_width, prepared, slot_ids
 from ouzel.model.model import Model
+from ouzel.model.room import order_slots
 from ouzel.model.slot_map import common_ids
 from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.streams.label_values import Label
@@ -39,11 +40,11 @@ class Shape(NamedTuple):
         return self.dimension if self.ids is None else len(self.ids) + 1
 
 
-def require_rounds(model: Model) -> None:
-    """Refuse a learner that does not merge round after round."""
+def require_gains(model: Model) -> None:
+    """Refuse a learner that does not merge."""
     if not isinstance(model.module, protocol.MergesOntoBase):
         raise OuzelError(
-            f"{model.learner.name} does not merge onto a base, which learning in rounds needs: "
+            f"{model.learner.name} does not merge, which learning in rounds needs, too: "
             "its module has no `gains` and `onto`; docs/developer/add_a_learner.md says what they are"
         )
 
@@ -82,6 +83,16 @@ def _of_shape(model: Model, shape: Shape) -> Model:
     same = model.classes.known == shape.labels and model.classes.closed == shape.closed
     same = same and model.dimension == shape.dimension and slot_ids(model) == shape.ids
     return model if same else shaped(model, shape)
+
+
+def untrained(model: Model) -> Model:
+    """A model of the same learner, settings and classes that has learnt nothing."""
+    new = copy.copy(model)
+    new.task, new.classes = copy.copy(model.task), copy.deepcopy(model.classes)
+    if not new.classes.closed:
+        new.classes.rename(())
+    new.empty()
+    return new
 
 
 def gains_of(base: Model, model: Model, shape: Shape) -> Gains:
@@ -124,7 +135,7 @@ def merge_onto(base: Model, models: Sequence[Model]) -> Model:
     >>> merge_onto(base, workers).examples
     2
     """
-    require_rounds(base)
+    require_gains(base)
     shape = common([shape_of(base), *map(shape_of, models)])
     merged = model_of(base, sum_of([gains_of(base, model, shape) for model in models]), shape)
     for model in models:
@@ -137,3 +148,49 @@ def _forget_alike(base: Model, examples: int) -> None:
     every = base.preparation.every
     for _ in range(examples // every - base.examples // every if every else 0):
         base.preparation.fade(base.module, base.states, base.settings)
+
+
+def of_one_width(spaces: list[FeatureSpace]) -> list[FeatureSpace]:
+    """What workers know their features by; of arrays without names a narrow one has the first columns of a wide one."""
+    plain = [space.width for space in spaces if space.width is not None and not space.kinds]
+    widest = max(plain, default=0)
+    return [space._replace(width=widest) if space.width in plain and not space.kinds else space for space in spaces]
+
+
+def slot_ids(model: Model) -> tuple[int, ...] | None:
+    """The feature ids of a model's slots, in order, where ids get slots as they come."""
+    return None if model.slot_map is None else tuple(model.slot_map.ids.tolist())
+
+
+def prepared(model: Model, labels: list[Any], dimension: int, closed: bool, ids: tuple[int, ...] | None) -> Model:
+    """A copy that knows all classes, and takes others too if not `closed`, and has room for all features.
+
+    The `ids` are those of slots, where ids get slots as they come.
+    """
+    model = copy.deepcopy(model)
+    model.make_room(dimension - 2)
+    if ids is not None:
+        order_slots(model, ids)
+    if not closed:
+        model.task.open(model)
+    for label in labels:
+        if model.classes.find(label) < 0:
+            model.classes.position(label)
+            model.task.make_states(model, len(model.classes))
+    return model
+
+
+def in_order(model: Model, labels: list[Any]) -> list[Any]:
+    """The states of a prepared model, for classes in the order of `labels`."""
+    known = model.classes.known
+    if known == labels:
+        return model.states
+    if isinstance(model.module, protocol.Reordered):
+        return [model.module.reorder(model.states[0], [known.index(label) for label in labels])]
+    if isinstance(model.module, protocol.Multiclass):
+        raise OuzelError(
+            f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"
+        )
+    if len(labels) == 2:
+        return [model.module.swap_classes(model.states[0])]
+    return [model.states[known.index(label)] for label in labels] + model.states[len(labels) :]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ouzel.layout import copied
 from ouzel.learners.auto import gains as parts
-from ouzel.learners.auto import merging, moments, newton_block, several_classes, two_classes
+from ouzel.learners.auto import moments, newton_block, several_classes, two_classes
 from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import SEEN
 from ouzel.learners.auto.two_classes import TwoClasses
@@ -37,11 +37,12 @@ def _linear(state: Any) -> parts.Linear:
 def _with_prior(base: parts.Linear, features: Any, others: np.ndarray) -> parts.Linear:
     """A base that has the prior's precision, of features whose moments are these, where others began from that.
 
-    That is where `others` (d, K) have a precision and the base has none, or had more before its feature turned.
+    That is where `others` (d, K) have a precision and the base has none, or had more before its feature turned. Others
+    that began when the prior's was smaller may have less: what they have learnt counts, too.
     """
-    squares, prior = base.squares.copy(), ALMOST / merging.prior_variance(features)
+    squares, prior = base.squares.copy(), ALMOST / two_classes.prior_variance(features)
     began = (others > 0.0) & ((squares[:, -1] == 0.0) | (squares[:, -1] > others))
-    squares[:, -1] = np.where(began, prior, squares[:, -1])
+    squares[:, -1] = np.where(began, np.minimum(prior, ALMOST * others), squares[:, -1])
     return base._replace(squares=squares)
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from ouzel.layout import allocate, flat, require
 from ouzel.learners.auto import (
     class_gains,
-    merging,
     mixing,
     newton_block,
     several_classes,
@@ -133,7 +132,7 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
 
 def fade(state: Any, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments; the mixture and the shares forget by themselves."""
-    prior = merging.prior_variance(state.features)
+    prior = two_classes.prior_variance(state.features)
     if isinstance(state, TwoClasses):
         state.table[:, ROOT : ROOT + 4] /= np.float32(sqrt(kept))
         variance = state.table[:, VARIANCE]
@@ -217,14 +216,6 @@ def _begin_late(state: SeveralClasses, known: int) -> None:
     if state.features.totals[standardisation.SEEN] > 0.0:
         for e in WEIGHTS_OF_SEVERAL:
             state.table[0, e, known:] = -LATE
-
-
-def merge(states: list[Any], settings: Settings) -> Any:
-    """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up.
-
-    Weights of a worker are first taken to the units of the merged moments, and mean the same to raw features.
-    """
-    return merging.merge(states)
 
 
 def gains(base: Any, state: Any, settings: Settings) -> Any:

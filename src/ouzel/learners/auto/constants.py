@@ -7,7 +7,6 @@ It goes down the loss's slopes g in steps that shrink by 1 / t, and never past a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
@@ -70,15 +69,6 @@ def fade(constants: Constants, kept: float) -> None:
     """Let past labels count for a part of what they did."""
     constants.numbers[COUNTED:] *= kept
     running_quantile.fade(constants.seen, kept)
-
-
-def merged(parts: Sequence[Constants], loss: Any) -> Constants:
-    """Those of all workers: q averaged by their examples; sums and histograms add up."""
-    numbers = np.stack([part.numbers for part in parts])
-    total, counted = numbers.sum(axis=0), numbers[:, COUNTED]
-    if total[COUNTED] > 0.0:
-        total[:COUNTED] = counted @ numbers[:, :COUNTED] / total[COUNTED]
-    return _levelled(total, histograms.merged([part.seen for part in parts]), loss)
 
 
 def gains(base: Constants, constants: Constants, examples: float) -> Gains:

@@ -123,10 +123,3 @@ def learn_joint_mixture(mixture, margins, root, step, slope, shares, target, wei
         if shares[c] > LEAST_SHARE:
             bend(mixture, margins[:, c], weight * max(shares[c], LEAST_CURVATURE))
     follow(mixture, root, step, slope, weight)
-
-
-def merged(parts: list[Mixture], share: np.ndarray) -> Mixture:
-    """Average the weights by share, and add up what has been learnt of A."""
-    first = np.eye(len(parts[0].weights))
-    weights = np.tensordot(share, np.stack([part.weights for part in parts]), 1)
-    return Mixture(weights, first + np.sum([part.curvature - first for part in parts], axis=0))

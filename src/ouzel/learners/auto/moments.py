@@ -58,45 +58,6 @@ def _sizes(features: Features) -> np.ndarray:
     return np.where(_dense(features), root, size)
 
 
-def merged(parts: list[Features]) -> Features:
-    """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
-    whole = Features(*(array.copy() for array in parts[0]))
-    moments, total = np.zeros(parts[0].moments.shape), 0.0
-    dense_weight = np.zeros(len(moments))
-    for part in parts:
-        seen = part.totals[SEEN]
-        if seen == 0.0:
-            continue
-        dense = part.moments[:, LARGEST] < 0.0
-        count, first, second, size = part.moments.T
-        mean = np.where(dense, first, first / seen)
-        squares = np.where(dense, second, np.maximum(second - seen * mean**2, 0.0))
-        change = mean - moments[:, MEAN]
-        moments[:, MEAN] += change * (seen / (total + seen))
-        moments[:, SQUARES] += squares + change**2 * (total * seen / (total + seen))
-        moments[:, COUNT] += count
-        root = np.sqrt((squares + seen * mean**2) / np.maximum(count, 1.0))
-        moments[:, LARGEST] = np.maximum(moments[:, LARGEST], np.where(dense, root, size))
-        dense_weight += seen * dense
-        total += seen
-    dense = (2.0 * dense_weight >= total) & (dense_weight > 0.0)
-    rare = ~dense
-    moments[rare, SQUARES] += total * moments[rare, MEAN] ** 2
-    moments[rare, MEAN] *= total
-    slots = np.flatnonzero(dense)
-    moments[slots, LARGEST] = -np.arange(1.0, len(slots) + 1.0)
-    whole.moments[...] = moments
-    whole.dense[:] = 0
-    whole.dense[: len(slots)] = slots
-    norms, found = (sum(part.totals[place] for part in parts) for place in (NORMS, FOUND))
-    reach = sum(part.totals[SEEN] * part.totals[REACH] for part in parts) / max(total, 1.0)
-    outlier = max(part.totals[OUTLIER] for part in parts)
-    whole.totals[:] = total, len(slots), norms, reach, found, np.count_nonzero(moments[:, COUNT]), 0.0, outlier
-    whole.window[:] = 0.0
-    whole.window[slots] = outliers.of_new_dense(np.max([bounds_of(part)[slots] for part in parts], axis=0))
-    return whole
-
-
 @MET.gains
 def gains(base: Features, state: Features) -> Gains:
     """What a worker has learnt beyond its base."""

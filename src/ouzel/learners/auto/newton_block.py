@@ -225,36 +225,3 @@ def subtract(matrix, v, factor, ratio):
             row[j] = factor * row[j] - step * v[j]
         most = max(most, row[i])
     return most
-
-
-def merged(
-    parts: list[Block], places: list[np.ndarray], counts: np.ndarray, share: np.ndarray, variance: float = PRIOR
-) -> Block:
-    """The block of the most frequent of all workers' members; weights are averaged by share, precisions add up.
-
-    Weights are in the units of the merged moments already; `counts` (d,) are those of all workers.
-    """
-    whole = Block(*(array.copy() for array in parts[0]))
-    members = np.unique(np.concatenate([np.flatnonzero(place) for place in places]))
-    members = np.sort(members[np.argsort(-counts[members], kind="stable")[:MOST]])
-    whole.weights[:], whole.covariance[:], whole.slots[:] = 0.0, 0.0, 0
-    whole.slots[: len(members)] = members
-    precision = np.zeros((len(members), len(members)))
-    for part, place, weight in zip(parts, places, share, strict=True):
-        mine = place[members].astype(np.int64) - 1
-        there = mine >= 0
-        whole.weights[: len(members)][there] += weight * part.weights[mine[there]]
-        if part.totals[PRESENT] > 0.0:
-            prior = variance * part.totals[SEEN] / part.totals[PRESENT]
-            known = there & (part.covariance[mine, mine] > 0.0)
-            covariance = np.diag(np.where(known, 0.0, prior))
-            covariance[np.ix_(known, known)] = part.covariance[np.ix_(mine[known], mine[known])]
-            precision += np.linalg.pinv(covariance, hermitian=True)
-    if precision.any():
-        whole.covariance[: len(members), : len(members)] = np.linalg.pinv(precision, hermitian=True)
-    whole.shares[:] = np.sum([part.shares for part in parts], axis=0)
-    whole.totals[:] = np.sum([part.totals for part in parts], axis=0)
-    whole.totals[MEMBERS] = len(members)
-    whole.totals[LEAST] = counts[members].min() if len(members) == MOST else 0.0
-    whole.totals[BELOW] = max(part.totals[BELOW] for part in parts)
-    return whole

@@ -216,36 +216,6 @@ def swap_classes(state: State) -> State:
     return copies
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights and the stack of workers by the examples each has seen; sums of squares add up.
-
-    Weights of a worker that has seen smaller values than another are those it would have had it seen the largest.
-    """
-    seen = np.array([state.counts[0] for state in states])
-    share = seen / max(seen.sum(), 1.0)
-    merged = State(*(array.copy() for array in states[0]))
-    tables = np.stack([state.table for state in states])
-    merged.table[:, 0] = tables[:, :, 0].max(axis=0)
-    largest = merged.table[:, 0]
-    kept = np.divide(tables[:, :, 0], largest, out=np.ones(tables.shape[:2], np.float32), where=largest > 0)
-    merged.table[:, 1 : 1 + MODELS] = np.tensordot(share, tables[:, :, 1 : 1 + MODELS] * kept[:, :, None], 1)
-    merged.table[:, 1 + MODELS :] = _pooled(tables[:, :, 1 + MODELS :])
-    merged.stack[:] = np.tensordot(share, np.stack([state.stack for state in states]), 1)
-    learnt = [np.linalg.inv(state.inverse) - np.eye(MODELS) for state in states]  # all began with A = I
-    merged.inverse[:] = np.linalg.inv(np.eye(MODELS) + np.sum(learnt, axis=0))
-    merged.counts[:2] = np.sum([state.counts[:2] for state in states], axis=0)
-    merged.counts[2] = max(state.counts[2] for state in states)
-    return merged
-
-
-def _pooled(inverses: np.ndarray) -> np.ndarray:
-    """s^-1/2 of the sum of workers' s (workers, d, 4)."""
-    squares = np.zeros(inverses.shape)
-    np.divide(1.0, inverses.astype(float) ** 2, out=squares, where=inverses > 0)
-    total = squares.sum(axis=0)
-    return np.divide(1.0, np.sqrt(total), out=np.zeros(total.shape), where=total > 0)
-
-
 def _own(state: State) -> tuple[np.ndarray, np.ndarray]:
     """Weights (d, 4) in the features' own units, and sums of squares (d, 4)."""
     table = state.table.astype(float)

@@ -255,17 +255,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return found * slopes
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the models' weights and the constants by the examples of each worker; sums and regrets add up."""
-    active = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
-    parts = {
-        "constants": constants.merged([state.constants for state in active], settings.loss),
-        "regrets": regrets.merged([state.regrets for state in active]),
-    }
-    merged: State = regression.merge(states, settings)._replace(**parts)
-    return merged
-
-
 def gains(base: State, state: State, settings: Settings) -> Gains:
     """What a worker has learnt beyond its base; see `number_gains`."""
     found = number_gains.gains(base, state)

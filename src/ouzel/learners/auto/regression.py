@@ -24,26 +24,23 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
-from ouzel.learners.auto import merging, mixing, moments, newton_block, number_gains, outliers, standardisation
+from ouzel.learners.auto import mixing, newton_block, number_gains, standardisation
 from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import (
     BOLD,
     BOLD_SQUARES,
-    BOUND,
     DEVIATIONS,
     HIGH,
     LOW,
     MEAN,
     NUMBERS,
     PRIOR,
-    RECORD,
     SAFE,
     SAFE_SQUARES,
     SQUARES,
     WEIGHT,
-    WEIGHTS,
     label_scale,
 )
 from ouzel.learners.auto.other_losses import Settings
@@ -242,37 +239,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     if state.features.moments[0, standardisation.COUNT] > 0.0:
         found[0] += state.labels[MEAN]
     return found * slopes
-
-
-def merge(states: list[Any], settings: Settings) -> Any:
-    """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up."""
-    heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
-    labels = heard[0].labels.copy()
-    for state in heard[1:]:
-        weight, mean, deviations, low, high = state.labels[:RECORD]
-        total, change = labels[WEIGHT] + weight, mean - labels[MEAN]
-        labels[DEVIATIONS] += deviations + change**2 * labels[WEIGHT] * weight / total
-        labels[MEAN] += change * weight / total
-        labels[WEIGHT] = total
-        labels[LOW], labels[HIGH] = min(labels[LOW], low), max(labels[HIGH], high)
-    if len(heard) > 1:
-        every = np.array([state.labels for state in heard])
-        labels[RECORD:] = outliers.of_numbers(every[:, NUMBERS].sum(), every[:, BOUND].max())
-    seen = np.array([state.features.totals[SEEN] for state in heard])
-    share = seen / max(seen.sum(), 1.0)
-    features = moments.merged([state.features for state in heard])
-    moved = [merging.in_units_of(features, state, WEIGHTS) for state in heard]
-    for state, old in zip(moved, heard, strict=True):  # a worker's residuals were about its own mean
-        if old.features.moments[0, standardisation.COUNT] > 0.0:
-            state.table[0, [SAFE, BOLD]] += old.labels[MEAN] - labels[MEAN]
-            if state.places[0]:
-                state.block.weights[state.places[0] - 1] += old.labels[MEAN] - labels[MEAN]
-    table = np.tensordot(share, np.stack([state.table for state in moved]), 1)
-    table[:, SQUARES] = np.sum([state.table[:, SQUARES] for state in heard], axis=0)
-    block, places = merging.merged_blocks(moved, features, share, PRIOR)
-    mixture = mixing.merged([state.mixture for state in heard], share)
-    parts = {"features": features, "table": table, "places": places, "block": block, "mixture": mixture}
-    return moved[0]._replace(labels=labels, **parts)
 
 
 def gains(base: State, state: State, settings: Settings) -> Any:

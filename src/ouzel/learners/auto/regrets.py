@@ -72,9 +72,3 @@ def weights_of(regrets: Regrets, lead: float) -> np.ndarray:
     weights = np.empty(len(regrets.sums))
     getattr(weigh, "py_func", weigh)(regrets, lead, weights)
     return weights
-
-
-def merged(parts: list[Regrets]) -> Regrets:
-    """The regrets of all workers."""
-    sums, squares, largest = (np.stack(arrays) for arrays in zip(*parts, strict=True))
-    return Regrets(sums.sum(axis=0), squares.sum(axis=0), largest.max(axis=0))

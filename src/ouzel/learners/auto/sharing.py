@@ -131,9 +131,3 @@ def _follow(shares, told, weight):
 def combined(shares: Shares, weights: np.ndarray) -> np.ndarray:
     """What the models weigh together (E,), for the mixture's weights: exact where all margins are near 0."""
     return shares.weights[-1] * weights + shares.weights[:-1] * shares.scales
-
-
-def merged(parts: list[Shares], share: np.ndarray) -> Shares:
-    """Average weights and scales by share, and add up what is known of the scales."""
-    weights, scales = (np.tensordot(share, np.stack([part[k] for part in parts]), 1) for k in range(2))
-    return Shares(weights, scales, 1.0 + np.sum([part.curvatures - 1.0 for part in parts], axis=0))

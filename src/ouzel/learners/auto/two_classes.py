@@ -211,3 +211,8 @@ def _learn_newton(state, slots, z, numbers, margin, target, weight):
 def held(weight):
     """A weight in single precision, no further than products with values allow."""
     return np.float32(min(max(weight, -FURTHEST), FURTHEST))
+
+
+def prior_variance(features: Features) -> float:
+    """AROW's, of the weights of features whose moments are these."""
+    return float(PRIOR * max(features.totals[SEEN], 1.0) / max(features.totals[NORMS], 1.0))

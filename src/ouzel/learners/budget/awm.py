@@ -31,7 +31,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
 from ouzel.learners.budget.decaying_weights import fade, product, pushing
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
-from ouzel.learners.budget.gains import kept, learnt, merging, unless_idle
+from ouzel.learners.budget.gains import kept, learnt, unless_idle
 from ouzel.learners.budget.kept_rows import estimating
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -250,6 +250,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     put_back(merged, slots[light], mean[light].astype(np.float32))
     merged.scale[1] = base.scale[1] + gains["examples"]
     return merged
-
-
-merge = merging(init, gains, onto)

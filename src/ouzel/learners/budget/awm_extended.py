@@ -20,7 +20,6 @@ from ouzel.learners.budget.extensions import (
     change_of,
     gains_of_cells,
     learning,
-    merging_unless_alone,
     predicting,
     settle_cells,
 )
@@ -202,6 +201,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
         merged.sums[: len(heavy)] = sums[heavy]
         _raise_sums(merged, slots[light], sums[light])
     return merged
-
-
-merge = merging_unless_alone(init, gains, onto)

@@ -30,7 +30,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, uint64
 from ouzel.learners.budget import awm
 from ouzel.learners.budget.awm import learn_shifted
-from ouzel.learners.gains.parts import First, Gains, sum_of
+from ouzel.learners.gains.parts import First, Gains
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.ranges import SWITCH, Range
@@ -219,9 +219,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     merged = [awm.onto(sketch, part, own) for sketch, part in zip(_sketches(base), parts, strict=True)]
     random = gains["random"].content if gains["counts"].any() else base.random
     return _stacked(merged, base.counts + gains["counts"], random.copy())
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model of each class; counts add up."""
-    nothing = init(0, len(states[0].counts), settings)
-    return onto(nothing, sum_of([gains(nothing, state, settings) for state in states]), settings)

@@ -19,7 +19,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.gains import kept as kept_slots
-from ouzel.learners.budget.gains import learnt, merging, unless_idle
+from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_rows import learning_each, predicting
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -132,6 +132,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
         insert(merged.heap, slots[k], np.uint32(counts[k]))
         merged.values[merged.heap.taken[0] - 1] = weights[k, 0] / gains["examples"]
     return merged
-
-
-merge = merging(init, gains, onto)

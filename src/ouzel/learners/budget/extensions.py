@@ -23,12 +23,11 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel_of
-from ouzel.layout import copied
 from ouzel.learners.budget import decaying_weights
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.budget.gains import learnt
 from ouzel.learners.budget.kept_features import check, members
-from ouzel.learners.gains.parts import First, Gains, sum_of
+from ouzel.learners.gains.parts import First, Gains
 from ouzel.learners.limits import has_square
 from ouzel.learners.states import negating
 from ouzel.ranges import STRENGTH, SWITCH, Range
@@ -157,25 +156,6 @@ def predicting(value_of: Callable[..., Any]) -> Callable[..., Any]:
         return margin * state.scale[0]
 
     return predict_row
-
-
-def alone(states: list[Any]) -> Any | None:
-    """A copy of the only one of some states that has learnt anything, of the first if none has; else nothing."""
-    heard = [state for state in states if state.scale[1] > 0.0]
-    return copied((heard or states)[0]) if len(heard) < 2 else None
-
-
-def merging_unless_alone(init: Callable[..., Any], gains: Callable[..., Any], onto: Callable[..., Any]) -> Any:
-    """`merge` that rounds no cell of the only state that has learnt anything."""
-
-    def merge(states: list[Any], settings: Any) -> Any:
-        """The average model, by the examples each worker has seen; sums of squares add up."""
-        nothing, single = init(0, settings), alone(states)
-        if single is not None:
-            return single
-        return onto(nothing, sum_of([gains(nothing, state, settings) for state in states]), settings)
-
-    return merge
 
 
 def gains_of_cells(base: Any, state: Any) -> Gains:

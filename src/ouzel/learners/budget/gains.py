@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import copied
-from ouzel.learners.gains.parts import Gains, Rows, sum_of
+from ouzel.learners.gains.parts import Gains, Rows
 
 Function = Callable[..., Any]
 
@@ -36,14 +36,3 @@ def unless_idle(onto: Function) -> Function:
         return onto(base, gains, settings) if gains["examples"] > 0.0 else copied(base)
 
     return settle
-
-
-def merging(init: Function, gains: Function, onto: Function) -> Function:
-    """`merge` of a learner whose states are what they have learnt beyond one that has seen nothing."""
-
-    def merge(states: list[Any], settings: Any) -> Any:
-        """The average model, by the examples each worker has seen; not the state of one pass over all streams."""
-        nothing = init(0, settings)
-        return onto(nothing, sum_of([gains(nothing, state, settings) for state in states]), settings)
-
-    return merge

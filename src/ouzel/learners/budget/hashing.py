@@ -14,7 +14,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, uint32
 from ouzel.learners.budget.decaying_weights import product, pushing
-from ouzel.learners.budget.gains import learnt, merging, unless_idle
+from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_features import SCALE
 from ouzel.learners.budget.kept_rows import estimating
 from ouzel.learners.gains.parts import Gains
@@ -161,6 +161,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     merged.counters[:] = gains["counters"] / gains["examples"]
     merged.scale[1] = base.scale[1] + gains["examples"]
     return merged
-
-
-merge = merging(init, gains, onto)

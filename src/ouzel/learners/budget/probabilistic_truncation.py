@@ -19,7 +19,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, uint64
 from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.gains import kept as kept_slots
-from ouzel.learners.budget.gains import learnt, merging, unless_idle
+from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
 from ouzel.learners.gains.parts import Best, First, Gains
 from ouzel.learners.loops import learning_in, predicting_margins
@@ -159,6 +159,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
         insert(merged.heap, np.uint32(slots[k]), priorities[k])
         merged.values[merged.heap.taken[0] - 1] = weights[k]
     return merged
-
-
-merge = merging(init, gains, onto)

@@ -16,7 +16,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.gains import kept as kept_slots
-from ouzel.learners.budget.gains import learnt, merging, unless_idle
+from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_features import State
 from ouzel.learners.budget.kept_rows import learning_each, predicting
 from ouzel.learners.gains.parts import Gains
@@ -103,6 +103,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
             top_k.insert(merged.heap, np.uint32(slots[k]), np.uint32(counts[k]))
             merged.values[merged.heap.taken[0] - 1] = columns[k, 0] / gains["examples"]
     return merged
-
-
-merge = merging(init, gains, onto)

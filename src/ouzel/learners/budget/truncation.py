@@ -16,7 +16,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
 from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.gains import kept as kept_slots
-from ouzel.learners.budget.gains import learnt, merging, unless_idle
+from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_in, predicting_margins
@@ -106,6 +106,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     merged.scale[1] = base.scale[1] + gains["examples"]
     top_k.fill(merged.heap, slots.astype(np.uint32), weights[:, 0] / gains["examples"])
     return merged
-
-
-merge = merging(init, gains, onto)

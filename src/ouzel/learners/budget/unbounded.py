@@ -15,7 +15,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, require
-from ouzel.learners.budget.decaying_weights import product, pushing, shares
+from ouzel.learners.budget.decaying_weights import product, pushing
 from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_features import SCALE, begin
 from ouzel.learners.gains.parts import Gains, dense, rows_of
@@ -126,16 +126,6 @@ def heaviest(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.n
 
 
 swap_classes = negating("weight", "heap.weights")
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    mean = np.tensordot(shares(states), np.stack([weights(state, settings) for state in states]), 1)
-    merged = init(len(mean), settings)
-    merged.weight[:] = mean
-    top_k.fill(merged.heap, np.arange(len(mean), dtype=np.uint32), mean)
-    merged.scale[1] = sum(state.scale[1] for state in states)
-    return merged
 
 
 def gains(base: State, state: State, settings: Settings) -> Gains:

@@ -28,7 +28,7 @@ from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget import decaying_weights
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
-from ouzel.learners.budget.gains import kept, learnt, merging, unless_idle
+from ouzel.learners.budget.gains import kept, learnt, unless_idle
 from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sized
 from ouzel.learners.budget.kept_features import check, members
 from ouzel.learners.budget.kept_rows import estimating, heaviest_by
@@ -294,6 +294,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
         merged.lags[:] = -(_sum_of_iterates(base) + gains["iterates"])
     top_k.fill(merged.heap, slots, estimates(merged, slots, settings._replace(averaging=False)))
     return merged
-
-
-merge = merging(init, gains, onto)

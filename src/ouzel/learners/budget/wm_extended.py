@@ -94,6 +94,3 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     extensions.settle_cells(merged, base, gains)
     top_k.fill(merged.heap, slots, estimates(merged, slots, settings))
     return merged
-
-
-merge = extensions.merging_unless_alone(init, gains, onto)

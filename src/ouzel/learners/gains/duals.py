@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.gains.growth import examples_behind, grown, mean_growth, mean_move
+from ouzel.learners.gains.growth import grown, mean_growth, mean_move, penalised_examples
 from ouzel.learners.gains.parts import Gains, dense
 
 Function = Callable[..., Any]
@@ -70,7 +70,7 @@ def averaging_duals(
         squared = curved(base) + (0.0 if squares is None else mean_growth(moved))
         weight, subgradient = before + mean_move(moved), below + mean_move(bent)
         rate = rates(squared, seen, settings)
-        penalised = np.minimum(start + examples_behind(moved)[1], seen)
+        penalised = np.minimum(start + penalised_examples(moved), seen)
         inverse = np.divide(1.0, rate, out=np.zeros(rate.shape), where=rate > 0.0)
         met = moved[:, 0] > 0.0
         solved = np.where(met, -(weight * inverse + penalised * subgradient), sums(base))

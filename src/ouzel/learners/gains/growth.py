@@ -48,12 +48,12 @@ def mean_growth(gained: np.ndarray) -> np.ndarray:
     return np.divide(gained[:, 1], gained[:, 0], out=np.zeros(gained[:, 0].shape), where=gained[:, 0] > TINY)
 
 
-def examples_behind(gained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Examples (d, ...) that a weight has been moved through, and those it counts as penalised for, K times as many."""
+def penalised_examples(gained: np.ndarray) -> np.ndarray:
+    """Examples (d, ...) that a weight counts as penalised for: K n; 0 where no worker has met it."""
     total, squares, weighed = gained[:, 0], gained[:, 1], gained[:, 2]
     mean = np.divide(weighed, total, out=np.zeros(total.shape), where=total > TINY)
     many = np.divide(total * total, squares, out=np.ones(total.shape), where=squares > TINY)
-    return mean, mean * np.maximum(many, 1.0)
+    return mean * np.maximum(many, 1.0)
 
 
 def growing(

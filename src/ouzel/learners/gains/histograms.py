@@ -32,14 +32,6 @@ def onto(base: State, counted: Rows) -> State:
     return running_quantile.of_masses(centres[order][filled], masses[filled])
 
 
-def merged(states: list[State]) -> State:
-    """The histogram of all workers' numbers."""
-    found = states[0]
-    for state in states[1:]:
-        found = onto(found, _rows(state))
-    return found
-
-
 def _sum(one: Rows, other: Rows) -> Rows:
     found: Rows = add({"": one}, {"": other})[""]
     return found

@@ -16,9 +16,8 @@ import numpy as np
 
 from ouzel.learners.gains.parts import Gains, Peak
 from ouzel.learners.gaussian.gains import gained, settled
-from ouzel.learners.gaussian.rule import merged, step
+from ouzel.learners.gaussian.rule import step
 from ouzel.learners.gaussian.states import Diagonal
-from ouzel.learners.scores import averaged
 from ouzel.learners.shared_settings import Full, Pairwise, Prior
 from ouzel.ranges import Range
 
@@ -36,24 +35,6 @@ def _(settings, case):
     if case.margin > 0.0:
         return 0.0, 0.0
     return (1.0 - case.margin) / case.variance, settings.shrinkage * settings.decay**case.seen / case.variance
-
-
-@merged.register(Settings)
-def _(settings: Settings, states: list[Any]) -> Any:
-    """The centres and the shapes of workers' ellipsoids, averaged by the examples each has seen."""
-    seen = np.array([state.seen[0] for state in states])
-    shape = "variance" if isinstance(states[0], Diagonal) else "covariance"
-    share = seen / max(float(seen.sum()), 1.0)
-    shapes = np.tensordot(share, np.stack([getattr(state, shape) for state in states]), 1)
-    found = states[0]._replace(
-        table=averaged([state.table for state in states], seen),
-        seen=seen.sum(keepdims=True),
-        updates=np.sum([state.updates for state in states], axis=0),
-        **{shape: shapes.astype(getattr(states[0], shape).dtype)},
-    )
-    if isinstance(found, Diagonal):
-        return found
-    return found._replace(product=np.zeros_like(found.product), extent=np.max([s.extent for s in states], axis=0))
 
 
 def _shape_of(state: Any) -> str:

@@ -67,11 +67,6 @@ def move(
     """Take the steps; where the margin is not one of a pair, S loses beta S x x'S."""
 
 
-@dispatch
-def merged(settings: Any, states: list[Any]) -> Any:
-    """One state of those of workers; where a rule has no way of its own, their Gaussians are multiplied."""
-
-
 def layout(features: int, classes: int, settings: Any) -> Any:
     """What a state with room for so many slots and classes is made of: `Full` if the settings say so."""
     table, prior, count = float32(features, classes), 0.5 * settings.prior, float64(1, least=0.0)
@@ -192,32 +187,3 @@ def fade(state: Any, kept: float, settings: Any) -> None:
     else:
         met = slice(int(state.extent[0]))
         state.covariance[met, met] = faded_covariance(state.covariance[met, met], kept, prior)
-
-
-def merge(states: list[Any], settings: Any) -> Any:
-    """One state of workers', in the way of the rule."""
-    return merged(settings, states)
-
-
-@merged.register(object)
-def _(settings: Any, states: list[Any]) -> Any:
-    """Multiply the workers' Gaussians and divide by the prior that each began with: precisions add."""
-    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("seen", "updates")}
-    tables = [state.table.astype(np.float64) for state in states]
-    prior, extra = 2.0 / settings.prior, len(states) - 1
-    if isinstance(states[0], Diagonal):
-        precisions = [1.0 / state.variance.astype(np.float64)[:, None] for state in states]
-        precision = np.maximum(np.sum(precisions, axis=0) - extra * prior, prior)
-        pulled = np.sum([own * table for own, table in zip(precisions, tables, strict=True)], axis=0)
-        variance = (1.0 / precision[:, 0]).astype(np.float32)
-        return states[0]._replace(table=(pulled / precision).astype(np.float32), variance=variance, **total)
-    precisions = [np.linalg.inv(state.covariance) for state in states]
-    covariance = np.linalg.inv(np.sum(precisions, axis=0) - extra * prior * np.eye(len(tables[0])))
-    pulled = np.sum([own @ table for own, table in zip(precisions, tables, strict=True)], axis=0)
-    return states[0]._replace(
-        table=(covariance @ pulled).astype(np.float32),
-        covariance=covariance,
-        product=np.zeros_like(states[0].product),
-        extent=np.max([state.extent for state in states], axis=0),
-        **total,
-    )

@@ -18,6 +18,7 @@ from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.gains.growth import growing
+from ouzel.learners.gains.sums import summed_at_first
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import learning_pairs, pairwise_update
@@ -91,13 +92,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.table[...] *= np.float32(kept)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up what the workers summed: v, and A less the damping that each began with."""
-    energy = np.sum([state.energy for state in states], axis=0) - (len(states) - 1) * settings.damping
-    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
-    return states[0]._replace(energy=energy.astype(np.float32), **total)
-
-
 def _own_weights(state: State, settings: Settings) -> np.ndarray:
     found: np.ndarray = state.table / np.maximum(state.energy.astype(np.float64), 1e-30)[:, None]
     return found
@@ -108,6 +102,7 @@ def _rebuilt(base: State, weight: np.ndarray, energy: np.ndarray, gained: np.nda
     return State((weight * energy).astype(np.float32), energy[:, 0].astype(np.float32), **totals)
 
 
-gains, onto = growing(
+_AVERAGED = growing(
     _own_weights, lambda state: np.broadcast_to(state.energy[:, None], state.table.shape), _rebuilt, ("seen", "updates")
 )
+gains, onto = summed_at_first(_AVERAGED, ("table", "energy"), ("seen", "updates"))

@@ -20,6 +20,7 @@ from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance
 from ouzel.learners.gains.growth import grown, mean_move
 from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
+from ouzel.learners.gains.sums import added, with_sums
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.gaussian.states import extent_in
 from ouzel.learners.limits import is_sound
@@ -132,15 +133,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.table[...] *= np.float32(kept)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up what the workers summed: v, and A less the damping that each began with."""
-    own = (len(states) - 1) * settings.damping * np.eye(len(states[0].inverse))
-    inverse = np.linalg.inv(np.sum([np.linalg.inv(state.inverse) for state in states], axis=0) - own)
-    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
-    extent = np.max([state.extent for state in states], axis=0)
-    return states[0]._replace(inverse=inverse, extent=extent, **total)
-
-
 def _correlations(state: State, settings: Settings) -> np.ndarray:
     """What A (d, d) has above the damping."""
     met, above = slice(int(state.extent[0])), np.zeros(state.inverse.shape)
@@ -155,28 +147,36 @@ def _own_weights(state: State) -> np.ndarray:
 
 
 def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base: what it has added to A, and how its weights A^-1 v have moved."""
-    added = _correlations(state, settings) - _correlations(base, settings)
-    moved, examples = _own_weights(state) - _own_weights(base), float(state.seen[0] - base.seen[0])
-    floor = np.where(moved.any(axis=1), 1e-9 * settings.damping, 0.0)
-    growth = np.broadcast_to(np.maximum(np.diagonal(added), floor)[:, None], moved.shape)
-    return {
-        "metric": rows_of(added),
-        "means": grown(growth, moved, examples),
+    """What a worker has learnt beyond its base: what it has added to A, and to v or to the weights A^-1 v.
+
+    Of workers that have begun from nothing v adds up; where the base has learnt something, the weights are averaged.
+    """
+    metric = _correlations(state, settings) - _correlations(base, settings)
+    found: Gains = {
+        "metric": rows_of(metric),
         "extent": Peak(state.extent),
         "seen": state.seen - base.seen,
         "updates": state.updates - base.updates,
     }
+    if base.seen[0] == 0.0:
+        return {**found, "table": added(base, state, "table")}
+    moved = _own_weights(state) - _own_weights(base)
+    floor = np.where(moved.any(axis=1), 1e-9 * settings.damping, 0.0)
+    growth = np.broadcast_to(np.maximum(np.diagonal(metric), floor)[:, None], moved.shape)
+    return {**found, "means": grown(growth, moved, float(found["seen"][0]))}
 
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:
-    """The state of a base and of what workers have learnt beyond it; v = A w, of the merged ones."""
+    """The state of a base and of what workers have learnt beyond it; v = A w where the weights are averaged."""
     extent = np.maximum(base.extent, gains["extent"].values)
     met, inverse = slice(int(extent[0])), base.inverse.copy()
     metric = _correlations(base, settings) + dense(gains["metric"], len(inverse))
     metric[met, met] += settings.damping * np.eye(int(extent[0]))
     inverse[met, met] = np.linalg.inv(metric[met, met])
-    weights, table = _own_weights(base) + mean_move(dense(gains["means"], len(inverse))), base.table.copy()
-    table[met] = metric[met, met] @ weights[met]
+    if base.seen[0] == 0.0:
+        table = with_sums(base, gains, "table")
+    else:
+        weights, table = _own_weights(base) + mean_move(dense(gains["means"], len(inverse))), base.table.copy()
+        table[met] = metric[met, met] @ weights[met]
     totals = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
     return base._replace(table=table, inverse=inverse, extent=extent, **totals)

@@ -22,7 +22,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
-from ouzel.learners.gains.growth import examples_behind, growing
+from ouzel.learners.gains.growth import growing, penalised_examples
 from ouzel.learners.limits import LARGEST_SQUARE
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
@@ -211,19 +211,6 @@ def _doses(squares: np.ndarray, settings: Settings) -> list[float]:
     return [penalty_increment(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()]
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen; sums of squares add up."""
-    seen = np.array([state.seen[0] for state in states])
-    merged = init(len(states[0].table), settings)
-    shares = np.maximum(seen, 1e-9)
-    merged.table[:, 0] = np.average([weights(state, settings) for state in states], axis=0, weights=shares)
-    merged.table[:, 1] = np.sum([state.table[:, 1] for state in states], axis=0)
-    if applies(settings.penalty):
-        merged.table[:, 3] = _doses(merged.table[:, 1], settings)
-    merged.seen[0] = seen.sum()
-    return merged
-
-
 def _rebuilt(
     base: State, weight: np.ndarray, squares: np.ndarray, gained: np.ndarray, totals: Any, settings: Settings
 ) -> State:
@@ -233,8 +220,7 @@ def _rebuilt(
     rounds = totals["seen"][0] - base.seen[0]
     merged.seen[:] = totals["seen"][0], rounds
     if applies(settings.penalty):
-        behind, penalised = examples_behind(gained)
-        merged.table[:, 2] = np.where(gained[:, 0] > 0.0, np.maximum(rounds - (penalised - behind), 0.0), 0.0)
+        merged.table[:, 2] = np.minimum(penalised_examples(gained), rounds)
         merged.table[:, 3] = _doses(merged.table[:, 1], settings)
         if rounds >= LONGEST_LAG:
             merged.table[:, 0], merged.table[:, 2], merged.seen[1] = weights(merged, settings), 0.0, 0.0

@@ -241,26 +241,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 swap_classes = negating("weight", "gradient_sum")
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums add up; with mirror descent the weights are the workers' averaged by the examples each has seen."""
-    merged = swap_classes(swap_classes(states[0]))
-    seen = np.array([state.seen[0] for state in states])
-    merged.seen[0] = seen.sum()
-    for name in ("gradient_sum", "outer"):
-        getattr(merged, name)[:] = np.sum([getattr(state, name) for state in states], axis=0)
-    mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
-    merged.weight[merged.block, merged.position] = mean
-    for block in np.flatnonzero(np.any([state.stamp[:, 1] > 0 for state in states], axis=0)):
-        merged.vectors[block], merged.eigenvalues[block] = decompose(merged.outer[block], settings.damping)
-        if settings.dual_averaging:
-            linear = settings.learning_rate * merged.gradient_sum[block]
-            strength = settings.learning_rate * merged.seen[0]
-            basis = merged.vectors[block], merged.eigenvalues[block]
-            solve(settings.penalty, *basis, linear, strength, merged.weight[block])
-        merged.stamp[block] = merged.seen[0]
-    return merged
-
-
 def _blocks(state: State, settings: Settings) -> matrix_gains.Blocks:
     current = state.weight.copy()
     for block, weight in enumerate(current):

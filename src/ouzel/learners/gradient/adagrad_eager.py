@@ -22,6 +22,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
 from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.gains.growth import growing
+from ouzel.learners.gains.sums import summed_at_first
 from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.limits import has_square
@@ -124,19 +125,13 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 swap_classes = negating("weight", "gradient_sum")
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
-    seen = np.array([state.seen[0] for state in states])
-    merged = init(len(states[0].weight), settings)
-    merged.weight[:] = np.average([state.weight for state in states], axis=0, weights=np.maximum(seen, 1e-9))
-    merged.gradient_sum[:] = np.sum([state.gradient_sum for state in states], axis=0)
-    merged.squared_sum[:] = np.sum([state.squared_sum for state in states], axis=0)
-    merged.seen[0] = seen.sum()
-    return merged
+def _metric(squares: np.ndarray, settings: Settings) -> np.ndarray:
+    """h of sums of squares."""
+    return np.where(squares > 0.0, settings.damping + np.sqrt(squares), 0.0)
 
 
 def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
-    roots = np.where(squares > 0.0, settings.damping + np.sqrt(squares), 0.0)
+    roots = _metric(squares, settings)
     return np.divide(settings.learning_rate, roots, out=np.zeros(len(roots)), where=roots > 0.0)
 
 
@@ -148,7 +143,18 @@ def _descended(base: State, weight: Any, squares: Any, gained: Any, totals: Any,
     return _rebuilt(base, weight, totals["gradient_sum"], squares, totals, settings)
 
 
-_DUAL = averaging_duals(weights, lambda state: state.gradient_sum, lambda state: state.squared_sum, _rates, _rebuilt)
+def _with_weights_of_sums(state: State, settings: Settings) -> State:
+    """The weights that dual averaging has by the sums (eq. 3)."""
+    linear, strength = settings.learning_rate * state.gradient_sum, settings.learning_rate * state.seen[0]
+    solved = state._replace(weight=np.zeros_like(state.weight), work=np.zeros_like(state.work))
+    minimise(settings.penalty, linear, _metric(state.squared_sum, settings), strength, solved.weight, solved.work[2:])
+    return solved
+
+
+_DUAL = summed_at_first(
+    averaging_duals(weights, lambda state: state.gradient_sum, lambda state: state.squared_sum, _rates, _rebuilt),
+    ("gradient_sum", "squared_sum"),
+)
 _DESCENT = growing(weights, lambda state: state.squared_sum, _descended, ("seen", "gradient_sum"))
 
 
@@ -159,4 +165,7 @@ def gains(base: State, state: State, settings: Settings) -> Any:
 
 def onto(base: State, gains: Any, settings: Settings) -> Any:
     """The state of a base and of what workers have learnt beyond it."""
-    return (_DUAL if settings.dual_averaging else _DESCENT)[1](base, gains, settings)
+    if settings.dual_averaging:
+        return _with_weights_of_sums(_DUAL[1](base, gains, settings), settings)
+    merged: State = _DESCENT[1](base, gains, settings)
+    return merged

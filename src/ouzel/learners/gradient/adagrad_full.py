@@ -29,7 +29,7 @@ from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import LARGEST_SQUARE, bound_all
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.states import negating, place_all, with_places_moved
+from ouzel.learners.states import negating, with_places_moved
 from ouzel.terms.penalties.l1_and_l2 import applies
 
 MOST_SLOTS = 2049  # features and the constant
@@ -148,20 +148,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.outer[...] *= kept
     state.gradient_sum[...] *= kept**0.5
     state.counts[0] = int(state.counts[0] * kept**0.5)
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
-    merged = init(len(states[0].place), settings)
-    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(place_all(merged, states))
-    for state in states:
-        mine = np.flatnonzero(state.place)
-        here, there = merged.place[mine] - 1, state.place[mine] - 1
-        share = state.counts[0] / max(merged.counts[0], 1)
-        merged.weight[here] += share * state.weight[there]
-        merged.gradient_sum[here] += state.gradient_sum[there]
-        merged.outer[np.ix_(here, here)] += state.outer[np.ix_(there, there)]
-    return merged
 
 
 def _block(state: State) -> matrix_gains.Blocks:

@@ -22,6 +22,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.gains.narrowing import slot_by_slot
+from ouzel.learners.gains.sums import summed_at_first
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
@@ -137,12 +138,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return out
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up the sums: the state of one pass over all the workers' gradients."""
-    table = np.sum([state.table for state in states], axis=0)
-    return State(table, np.sum([state.seen for state in states], axis=0), np.zeros_like(states[0].work))
-
-
 def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
     adaptive = np.where(squares > 0.0, settings.damping + np.sqrt(squares), 0.0)
     roots = adaptive if settings.adaptive else np.full(squares.shape, sqrt(seen))
@@ -155,6 +150,7 @@ def _rebuilt(
     return State(np.stack([total, squares], axis=1), totals["seen"], np.zeros_like(base.work))
 
 
-gains, onto = slot_by_slot("table").both(
+_AVERAGED = slot_by_slot("table").both(
     *averaging_duals(weights, lambda state: state.table[:, 0], lambda state: state.table[:, 1], _rates, _rebuilt)
 )
+gains, onto = summed_at_first(_AVERAGED, ("table",))

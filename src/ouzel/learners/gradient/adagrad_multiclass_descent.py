@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.layout import float64, made_from, require
-from ouzel.learners.gains.growth import examples_behind, growing
+from ouzel.learners.gains.growth import growing, penalised_examples
 from ouzel.learners.gradient.adagrad_multiclass import Settings
 from ouzel.learners.limits import bound_all, has_square
 from ouzel.learners.loops import learning_scores, predicting_scores
@@ -148,23 +148,12 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return out
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums of squares add up; the weights are the workers' averaged by the examples each has seen."""
-    seen = np.array([state.seen[0] for state in states])
-    table = np.sum([state.table for state in states], axis=0)
-    rows = [weights(state, settings) for state in states]
-    table[:, 0] = np.average(rows, axis=0, weights=np.maximum(seen, 1e-9))
-    return State(table, np.full(len(table), seen.sum()), seen.sum(keepdims=True), np.zeros_like(states[0].work))
-
-
 def _rebuilt(
     base: State, weight: np.ndarray, squares: np.ndarray, gained: np.ndarray, totals: Any, settings: Settings
 ) -> State:
     """Rows owe the penalty of the examples that they do not count as penalised for."""
-    behind, penalised = examples_behind(gained)
     rounds = totals["seen"][0] - base.seen[0]
-    met = gained[:, 0] > 0.0
-    owed = np.where(met, np.minimum(penalised - behind, rounds), rounds).min(axis=1)
+    owed = np.maximum(rounds - penalised_examples(gained), 0.0).min(axis=1)
     table = np.stack([weight, squares], axis=1)
     return State(table, np.rint(totals["seen"][0] - owed), totals["seen"], np.zeros_like(base.work))
 

@@ -18,10 +18,11 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
 from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.gains.narrowing import slot_by_slot
+from ouzel.learners.gains.sums import summed_at_first
 from ouzel.learners.gradient.adagrad import Settings
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
-from ouzel.learners.states import added, negating_first
+from ouzel.learners.states import negating_first
 from ouzel.terms.penalties.l1_and_l2 import proximal, require_separable
 
 
@@ -63,7 +64,6 @@ def step(state, indices, values, slope, settings):
 
 predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(weight_of, step)
 swap_classes = negating_first("table")
-merge = added
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:
@@ -83,6 +83,7 @@ def _rebuilt(
     return State(np.column_stack([total, squares]), totals["seen"])
 
 
-gains, onto = slot_by_slot("table").both(
+_AVERAGED = slot_by_slot("table").both(
     *averaging_duals(weights, lambda state: state.table[:, 0], lambda state: state.table[:, 1], _rates, _rebuilt)
 )
+gains, onto = summed_at_first(_AVERAGED, ("table",))

@@ -78,14 +78,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.clock[0] *= kept
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    seen = np.array([state.clock[0] for state in states])
-    mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
-    clock = np.sum([state.clock for state in states], axis=0)
-    return State(np.column_stack([mean, np.full(len(mean), clock[1])]), clock)
-
-
 def _rebuilt(base: State, weight: np.ndarray, totals: dict[str, np.ndarray], settings: Settings) -> State:
     clock = totals["clock"]
     return State(np.column_stack([weight, np.full(len(weight), clock[1])]), clock)

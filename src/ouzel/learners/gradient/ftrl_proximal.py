@@ -93,21 +93,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.table[:, 1] = kept * squares
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums of squares add up; a weight is the workers' mean, each by its sum of squares of that slot.
-
-    From the two follows z, but where the mean is 0: there the workers' add up, within what l1 takes back.
-    """
-    squares = np.array([state.table[:, 1] for state in states])
-    found = np.array([weights(state, settings) for state in states])
-    total = squares.sum(axis=0)
-    mean = (squares * found).sum(axis=0) / np.where(total > 0.0, total, 1.0)
-    waiting = np.clip(sum(state.table[:, 0] for state in states), -settings.l1, settings.l1)
-    curvature = (settings.damping + np.sqrt(total)) / settings.learning_rate + settings.l2
-    z = np.where(mean == 0.0, waiting, -mean * curvature - np.sign(mean) * settings.l1)
-    return State(np.column_stack([z, total]), np.sum([state.seen for state in states], axis=0))
-
-
 def _curvatures(squares: np.ndarray, settings: Settings) -> np.ndarray:
     found: np.ndarray = (settings.damping + np.sqrt(squares)) / settings.learning_rate + settings.l2
     return found

@@ -80,13 +80,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.seen[...] *= kept
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    seen = np.sum([state.seen for state in states], axis=0)
-    weight = np.sum([state.weight * state.seen for state in states], axis=0) / max(seen[0], 1.0)
-    return State(weight.astype(np.float32), seen)
-
-
 def _rebuilt(base: State, weight: np.ndarray, totals: dict[str, np.ndarray], settings: Settings) -> State:
     return State(weight.astype(np.float32), totals["seen"])
 

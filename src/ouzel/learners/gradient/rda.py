@@ -18,10 +18,11 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.gains.narrowing import slot_by_slot
+from ouzel.learners.gains.sums import summed_at_first
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
-from ouzel.learners.states import added, negating
+from ouzel.learners.states import negating
 from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.l1_and_l2 import NoPenalty, proximal, require_separable
 
@@ -74,7 +75,6 @@ def step(state, indices, values, slope, settings):
 
 predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(weight_of, step)
 swap_classes = negating("gradient_sum")
-merge = added
 
 
 def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
@@ -85,6 +85,7 @@ def _rebuilt(base: State, weight: Any, total: np.ndarray, squares: Any, totals: 
     return State(total, totals["seen"])
 
 
-gains, onto = slot_by_slot("gradient_sum").both(
+_AVERAGED = slot_by_slot("gradient_sum").both(
     *averaging_duals(weights, lambda state: state.gradient_sum, None, _rates, _rebuilt)
 )
+gains, onto = summed_at_first(_AVERAGED, ("gradient_sum",))

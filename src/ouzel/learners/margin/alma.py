@@ -20,7 +20,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import averaged, learning_pairs
+from ouzel.learners.scores import learning_pairs
 from ouzel.learners.shared_settings import PRICE
 from ouzel.ranges import Range
 
@@ -133,14 +133,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     length = float((np.abs(theta) ** settings.p).sum()) ** (1.0 / settings.p)
     primal = np.sign(theta) * np.abs(theta) ** (settings.p - 1.0)
     return (primal * length ** (2.0 - settings.p) if length > 0.0 else primal).astype(np.float32)
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the workers' theta by the examples each has seen."""
-    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
-    table = averaged([state.table * state.scale for state in states], seen)
-    power_sum = np.array([float((np.abs(table.astype(np.float64)) ** settings.p).sum())])
-    return State(table, np.ones(1), power_sum, seen.sum(keepdims=True), updates.sum(keepdims=True))
 
 
 def _rebuilt(base: State, theta: np.ndarray, totals: Any, settings: Settings) -> State:

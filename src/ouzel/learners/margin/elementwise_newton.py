@@ -24,7 +24,7 @@ from ouzel.layout import float32, float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import bounded, is_sound
 from ouzel.learners.loops import learning_by_pairs
-from ouzel.learners.scores import mean_model, predict_scaled_row, scaled_weights
+from ouzel.learners.scores import predict_scaled_row, scaled_weights
 from ouzel.learners.shared_settings import PRICE, Rate
 from ouzel.ranges import STRENGTH, SWITCH, Choice
 
@@ -113,12 +113,6 @@ def _newton(state, indices, values, c, sign, score, step, settings):
 predict_row = predict_scaled_row
 learn_row, learn_rows, predict_rows = learning_by_pairs(predict_row, learn_pair)
 weights = scaled_weights
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    table, seen, updates = mean_model([weights(state, settings) for state in states], states)
-    return State(table, np.ones_like(states[0].scale), seen, updates)
 
 
 def _rebuilt(base: State, weight: np.ndarray, totals: Any, settings: Settings) -> State:

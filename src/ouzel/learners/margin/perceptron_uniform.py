@@ -24,7 +24,6 @@ from ouzel.learners.margin.rule import (
     grow,
     init,
     layout,
-    merge,
     onto,
     predict_row,
     predict_rows,
@@ -33,7 +32,7 @@ from ouzel.learners.margin.rule import (
 from ouzel.learners.scores import score_row
 from ouzel.learners.shared_settings import Rate
 
-__all__ = ["MULTICLASS", "Settings", "State", "gains", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
+__all__ = ["MULTICLASS", "Settings", "State", "gains", "grow", "init", "layout", "learn_row", "learn_rows"]
 __all__ += ["onto", "predict_row", "predict_rows", "weights"]
 
 

@@ -28,7 +28,7 @@ from ouzel.layout import float32, float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_by_pairs
-from ouzel.learners.scores import mean_model, predict_scaled_row, scaled_weights
+from ouzel.learners.scores import predict_scaled_row, scaled_weights
 from ouzel.ranges import SWITCH
 
 MULTICLASS = True
@@ -121,13 +121,6 @@ def _fold(state):
 
 learn_row, learn_rows, predict_rows = learning_by_pairs(predict_row, learn_pair)
 weights = scaled_weights
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    table, seen, updates = mean_model([weights(state, settings) for state in states], states)
-    square = np.array([float((table.astype(np.float64) ** 2).sum())])
-    return State(table, np.ones(1), square, seen, updates)
 
 
 def _rebuilt(base: State, weight: np.ndarray, totals: Any, settings: Settings) -> State:

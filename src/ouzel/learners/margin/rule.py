@@ -20,7 +20,6 @@ from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import (
     learning_pairs,
-    mean_model,
     pairwise_update,
     predict_by_table,
     score_row,
@@ -79,11 +78,6 @@ def learn_pair(state, indices, values, scores, target, wrong, importance, settin
 learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows, weights = predict_by_table, weights_in_table
-
-
-def merge(states: list[State], settings: Any) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    return State(*mean_model([state.table for state in states], states))
 
 
 def _rebuilt(base: State, weight: np.ndarray, totals: Any, settings: Any) -> State:

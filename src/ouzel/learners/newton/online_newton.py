@@ -25,7 +25,7 @@ from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss, Rate
-from ouzel.learners.states import negating, place_all, with_places_moved
+from ouzel.learners.states import negating, with_places_moved
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
@@ -180,25 +180,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     count = int(state.counts[1])
     state.inverse[:count, :count] = faded_covariance(state.inverse[:count, :count], kept, 1.0)
     state.counts[0] = int(kept * state.counts[0])
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Sums add up, of outer products and of what they pull to: A w, as of a ridge regression on all that was learnt."""
-    dimension = len(states[0].place)
-    merged = init(dimension, settings)
-    seen = place_all(merged, states)
-    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(seen)
-    size = len(seen)
-    metric, pull = np.eye(size), np.zeros(size)
-    for state in states:
-        mine = np.flatnonzero(state.place)
-        here, there = merged.place[mine] - 1, state.place[mine] - 1
-        own = np.linalg.inv(state.inverse[np.ix_(there, there)])
-        metric[np.ix_(here, here)] += own - np.eye(len(mine))
-        pull[here] += own @ state.weight[there]
-    merged.inverse[:size, :size] = np.linalg.inv(metric)
-    merged.weight[:size] = merged.inverse[:size, :size] @ pull
-    return merged
 
 
 def _sums(state: State) -> tuple[np.ndarray, np.ndarray]:

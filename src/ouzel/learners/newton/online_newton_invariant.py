@@ -30,7 +30,7 @@ from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss
-from ouzel.learners.states import negating, place_all, with_places_moved
+from ouzel.learners.states import negating, with_places_moved
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
@@ -176,21 +176,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay B, which has no prior."""
     state.inverse[...] /= kept
     state.counts[0] = int(kept * state.counts[0])
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Metrics add up; w is the workers' mean in the norms of their metrics, each by what it has seen."""
-    dimension = len(states[0].place)
-    merged = init(dimension, settings)
-    seen = place_all(merged, states)
-    metric, pull = np.zeros((len(seen), len(seen))), np.zeros(len(seen))
-    for state in states:
-        mine, rank = np.flatnonzero(state.place), int(state.counts[RANK])
-        here, Q = merged.place[mine] - 1, state.basis[:rank, state.place[mine] - 1]
-        inner = np.linalg.inv(state.inverse[:rank, :rank])
-        metric[np.ix_(here, here)] += Q.T @ inner @ Q
-        pull[here] += Q.T @ (inner @ state.weight[:rank])
-    return _solved(merged, metric, pull, sum(int(state.counts[0]) for state in states))
 
 
 def _solved(merged: State, metric: np.ndarray, pull: np.ndarray, examples: int) -> State:

@@ -103,7 +103,6 @@ class Functions(NamedTuple):
     condition_number: Any
     swap_classes: Any
     largest_sizes: Any
-    merge: Any
     gains: Any
     onto: Any
 
@@ -248,13 +247,6 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         sketch.swap_sign(copy.sketch)
         return copy
 
-    def merge(states: list[State], settings: Settings) -> State:
-        """Average the weights by examples seen, with the sketch of the worker that has seen most, as of them all.
-
-        Slots that only others have seen keep their weights, and the scale they have there.
-        """
-        return State(*sketched_gains.merge(sketch, states, [weights(state, settings) for state in states], settings))
-
     @sketched_gains.MET.gains
     def gains(base: State, state: State, settings: Settings) -> Gains:
         """What a worker has learnt beyond its base; see `sketched_gains`."""
@@ -268,5 +260,5 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
 
     return Functions(
         State, Settings, layout, init, grow, check, *_kernels(sketch, home),
-        weights, eigenvalues, directions, condition_number, swap_classes, largest_sizes, merge, gains, onto,
+        weights, eigenvalues, directions, condition_number, swap_classes, largest_sizes, gains, onto,
     )  # fmt: skip

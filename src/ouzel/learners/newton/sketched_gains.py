@@ -32,28 +32,6 @@ def have_weights(state: Any, weights: np.ndarray, settings: Any) -> None:
     own.table[:, 0] += wanted - own.table @ own.coefficients
 
 
-def merge(sketch: Any, states: list[Any], weights: list[np.ndarray], settings: Any) -> Any:
-    """States of weights (d,) each as one: their mean by examples, and the sketch of the one that has seen most."""
-    seen = np.array([state.sketch.counts[0] for state in states])
-    most = states[int(seen.argmax())]
-    merged = most._replace(
-        sketch=sketch.settled(most.sketch), largest=most.largest.copy(), lengths=sum(state.lengths for state in states)
-    )
-    for state in states:
-        _adopt(merged, state, sketch.welcome)
-    sketch.extrapolate(merged.sketch, seen.sum() / max(seen.max(), 1.0))
-    merged.sketch.counts[0] = seen.sum()
-    have_weights(merged, np.average(weights, axis=0, weights=np.maximum(seen, 1e-9)), settings)
-    return merged
-
-
-def _adopt(merged: Any, other: Any, welcome: Any) -> None:
-    """Have a merged state know the slots that another one has seen, by the scale they have there."""
-    theirs = other.sketch
-    slots = theirs.touched[: int(theirs.counts[1])]
-    _list(merged, slots[merged.sketch.table[slots, 1] == 0.0], theirs.table[:, 1], other.largest, welcome)
-
-
 def _list(merged: Any, slots: np.ndarray, scales: np.ndarray, largest: np.ndarray, welcome: Any) -> None:
     """Have a merged state know slots that are new to it, by scales (d,) and largest sizes (d,)."""
     if len(slots) > 0:

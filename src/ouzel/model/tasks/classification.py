@@ -232,7 +232,7 @@ class SharedState(Classification):
 
     def make_states(self, model: Host, classes: int) -> None:
         """Have columns for so many classes."""
-        if self.class_capacity >= max(classes, 2):
+        if model.states and self.class_capacity >= max(classes, 2):
             return
         make = model.module.grow if model.states else model.module.init
         model.states = [make(*model.states, *self.shape(model, classes), model.settings)]

@@ -243,10 +243,16 @@ def test_explicit_zeros_of_a_file_are_no_features():
 def test_tasks_and_losses_find_their_module():
     names = {
         classification.module_for(model.task.name, model.loss).__name__.rpartition(".")[2]
-        for model in (Model("auto"), Model("auto", loss="squared"), Model("auto", loss="hinge"))
+        for model in (
+            Model("auto"),
+            Model("auto", loss="squared"),
+            Model("auto", loss="hinge"),
+            Model("auto", task="ranking"),
+        )
     }
 
     assert names == {"classification", "regression", "other_losses"}
+    assert classification.module_for("ranking", Model("auto").loss).__name__.endswith(".ranking")
 
 
 def test_rounding_of_the_covariance_does_not_grow_while_it_forgets():

@@ -4,7 +4,12 @@ import copy
 
 import numpy as np
 
-from tests.oracles.stacked_rates import arrived
+
+def arrived(derivative, prediction, target, push, parts=2000):
+    """Where a prediction ends that goes a push's length down its loss in small steps."""
+    for _ in range(parts):
+        prediction -= push / parts * derivative(prediction, target)
+    return prediction
 
 
 def _caution(examples):
@@ -19,8 +24,8 @@ def _is_end(t):
 class View:
     """What models see of dense rows (d,), the constant first; `models` are told by `turn` where a feature turns."""
 
-    def __init__(self, dimension):
-        self.columns = [Column() for _ in range(dimension)]
+    def __init__(self, dimension, turns=True):
+        self.columns, self.may_turn = [Column() for _ in range(dimension)], turns
         self.t, self.N, self.row = 0, 0.0, None
 
     @property
@@ -44,7 +49,7 @@ class View:
     def turns(self):
         """(slot, factor of its weight, part of it that the constant takes), one after the other."""
         for j, column in enumerate(self.columns):
-            enough = self.t >= 2 and column.count >= max(self.t / 2, min(self.t, 3))
+            enough = self.may_turn and self.t >= 2 and column.count >= max(self.t / 2, min(self.t, 3))
             if j > 0 and not column.dense and self.row[j] != 0 and enough:
                 unit = column.unit(self.t, self.reach(self.t))
                 column.turn_dense(self.t)
@@ -378,6 +383,73 @@ class TwoClasses:
         for turn in self.view.turns():
             for model in (*self.first, self.arow, self.newton):
                 model.turn(*turn)
+        return margin
+
+
+class Regrets:
+    """Weights of predictions by their regrets, squares of these and the largest: ML-Poly."""
+
+    def __init__(self, experts):
+        self.R, self.V, self.B = np.zeros(experts), np.zeros(experts), 0.0
+
+    def weights(self):
+        p = np.maximum(self.R, 0.0) / (self.B + self.V) if self.B > 0 else np.zeros(len(self.R))
+        return p / p.sum() if p.sum() > 0 else np.arange(len(p)) == 0
+
+    def learn(self, experts, found, loss, derivative, target):
+        g = derivative(found, target)
+        r = g * (found - experts) if g != 0 else loss(found, target) - np.array([loss(f, target) for f in experts])
+        self.R, self.V, self.B = self.R + r, self.V + r**2, max(self.B, np.max(r**2))
+
+
+class TwoByLoss(TwoClasses):
+    """Margins of two classes by another loss, of which value and first two derivatives are given."""
+
+    def __init__(self, dimension, loss, derivative, curvature):
+        super().__init__(dimension)
+        self.first[0] = AdaGrad(dimension, derivative, 1.0)
+        self.mixture = WeighedByLoss(loss, derivative, curvature)
+
+
+class WeighedByLoss:
+    """u, by Newton steps with the whole matrix A, which forgets; and regrets of it and of each model by itself."""
+
+    def __init__(self, loss, derivative, curvature, models=6, end=4.0):
+        self.u, self.A, self.end = np.full(models, 1 / models), np.eye(models), end
+        self.terms, self.regrets = (loss, derivative, curvature), Regrets(models + 1)
+
+    def learn(self, m, y):
+        m, target, (loss, derivative, curvature) = np.clip(m, -self.end, self.end), 2.0 * y - 1, self.terms
+        experts = np.array([self.u @ m, *m])
+        found = self.regrets.weights() @ experts
+        self.regrets.learn(experts, found, loss, derivative, target)
+        g = derivative(experts[0], target)
+        self.A = 0.9995 * self.A + 0.0005 * np.eye(len(self.u))
+        self.A += max(curvature(experts[0], target), g**2, 1e-3) * np.outer(m, m)
+        self.u -= np.linalg.solve(self.A, g * m)
+        return found
+
+
+class Ranking:
+    """Margins of pairs, dense rows of differences without a constant: the mean of safe models' scores."""
+
+    def __init__(self, dimension):
+        self.view, kinds = View(dimension, turns=False), ((_logistic, 1.0), (_squared_hinge, 0.5), (_hinge, 0.5))
+        self.first = [AdaGrad(dimension, *kind) for kind in kinds]
+        self.arow, self.newton = Arow(dimension, 1), Newton(dimension, 1)
+
+    def learn(self, x):
+        """The margin of a pair before it is learnt."""
+        reach = self.view.reach(self.view.t)
+        units = np.array([column.unit(max(self.view.t, 1), reach) for column in self.view.columns])
+        scaled = np.divide(x, units, out=np.zeros(len(x)), where=units > 0)
+        models = [*self.first, self.arow, self.newton]
+        margin = np.mean([np.ravel(model.score(scaled))[0] for model in models])
+        z = self.view.see(x)
+        for model in self.first:
+            model.learn(z, 1.0, np.sqrt(self.view.t / self.view.N))
+        self.arow.learn(z, 1, 10 * self.view.t / self.view.N, x != 0)
+        self.newton.learn(z, 1, x != 0)
         return margin
 
 

@@ -15,7 +15,7 @@ from ouzel.terms.losses import (
     SquaredHinge,
     derivative,
 )
-from tests.oracles.stacked_rates import arrived
+from tests.oracles.auto import arrived
 
 PREDICTIONS = (-7.0, -0.4, 0.3, 2.5)
 PUSHES = (1e-9, 0.2, 1.5, 20.0)

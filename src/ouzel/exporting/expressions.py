@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.learners.auto import constants, narrowing, number_gains, other_losses, other_numbers, stacking
+from ouzel.learners.auto import constants, narrowing, number_gains, other_losses, other_numbers, two_classes
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
@@ -67,10 +67,10 @@ class Experts(NamedTuple):
     weights: np.ndarray  # (E,)
 
 
-class StackedModels(NamedTuple):
-    """Margins of several models for each column, cut and weighted (`auto/stacking.py`); sums by column, then model."""
+class MixedMargins(NamedTuple):
+    """Margins of several models for each column, cut and weighted (`auto/other_losses.py`); sums by column, model."""
 
-    ends: np.ndarray  # (columns,)
+    end: float
     weights: np.ndarray  # (columns, models)
 
 
@@ -80,7 +80,7 @@ class Expression(NamedTuple):
     features: Features | None  # standardised by these moments first
     reach: np.ndarray | None  # (d,) then cut to [-reach, reach], a slot its own
     weights: np.ndarray  # (d, sums) then multiplied by these and added up
-    combine: Linear | TwoClassMixture | Residuals | Experts | StackedModels
+    combine: Linear | TwoClassMixture | Residuals | Experts | MixedMargins
     shift: np.ndarray | float = 0.0  # (columns,) or one number is added to what comes of that
     slots: np.ndarray | None = None  # (d,) int64, rising, which the rows are of; None of all from 0 on
 
@@ -139,15 +139,11 @@ def _unrestricted(model: Model) -> Expression:
         others = state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]]
         weights = np.column_stack([weights_by_model(state), others])
         return Expression(state.features, None, weights, _experts(state, model.loss, model.intercept))
-    features = model.preparation.features
     if isinstance(state, other_losses.State):
-        models = slice(1, 1 + stacking.MODELS)
-        stacks = StackedModels(
-            np.array([stacking.FURTHEST * known.counts[2] for known in states]),
-            np.stack([known.stack * spread for known in states]),
-        )
-        weights = np.concatenate([known.table[:, models] for known in states], axis=1)
-        return Expression(features, largest_sizes(model), weights, stacks, mean)
+        weights = np.concatenate([weights_by_class(known)[1] for known in states], axis=1)
+        mixed = np.stack([other_losses.coefficients(known) for known in states])
+        return Expression(state.features, None, weights, MixedMargins(two_classes.END, mixed))
+    features = model.preparation.features
     weights = model.task.weights(model).T.astype(float)
     weights[0] -= mean
     limit = float(getattr(model.settings, "largest", np.inf)) * spread

@@ -11,9 +11,9 @@ from ouzel.exporting.expressions import (
     Experts,
     Expression,
     Linear,
+    MixedMargins,
     MultiClassMixture,
     Residuals,
-    StackedModels,
     TwoClassMixture,
 )
 from ouzel.learners.auto.other_numbers import MOST_LOGARITHM
@@ -215,9 +215,8 @@ def _(combine: Experts, graph: Graph, sums: str) -> str:
 
 
 @combined.register
-def _(combine: StackedModels, graph: Graph, sums: str) -> str:
+def _(combine: MixedMargins, graph: Graph, sums: str) -> str:
     columns, models = combine.weights.shape
     margins = graph("Reshape", sums, np.array([0, columns, models]))
-    ends = combine.ends[:, None]
-    cut = graph("Max", graph("Min", margins, ends), -ends)
+    cut = graph("Clip", margins, -combine.end, combine.end)
     return graph("ReduceSum", graph("Mul", cut, combine.weights), np.array([2]), keepdims=0)

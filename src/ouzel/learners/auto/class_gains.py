@@ -10,8 +10,8 @@ from ouzel.layout import copied
 from ouzel.learners.auto import gains as parts
 from ouzel.learners.auto import moments, newton_block, several_classes, two_classes
 from ouzel.learners.auto.narrowing import MET
+from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.standardisation import SEEN
-from ouzel.learners.auto.two_classes import TwoClasses
 from ouzel.learners.gains.parts import Gains
 
 OF_TWO = [*range(two_classes.WEIGHT, two_classes.WEIGHT + 4), two_classes.MEAN]
@@ -24,7 +24,7 @@ SQUARES = [several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, sever
 def _linear(state: Any) -> parts.Linear:
     """The models of the first order; AROW's last."""
     table = state.table.astype(np.float64)
-    if isinstance(state, TwoClasses):
+    if not isinstance(state, SeveralClasses):
         table = table[:, :, None]
         weights, roots, variance = table[:, OF_TWO], table[:, ROOTS], table[:, two_classes.VARIANCE]
         squares = np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
@@ -32,6 +32,11 @@ def _linear(state: Any) -> parts.Linear:
         weights, squares, variance = table[:, OF_SEVERAL], table[:, SQUARES], table[:, several_classes.VARIANCE]
     precision = np.divide(1.0, variance, out=np.zeros(variance.shape), where=variance > 0.0)
     return parts.Linear(state.features, weights, np.concatenate([squares, precision[:, None]], axis=1), 0.0)
+
+
+def _weighing(state: Any) -> list[str]:
+    """The parts of a state that say which models to believe, averaged by examples."""
+    return [name for name in ("mixture", "shares") if name in state._fields]
 
 
 def _with_prior(base: parts.Linear, features: Any, others: np.ndarray) -> parts.Linear:
@@ -57,8 +62,7 @@ def gains(base: Any, state: Any) -> Gains:
         "features": moments.gains(base.features, state.features),
         **parts.gains_of_linear(before, after),
         "block": parts.gains_of_block(base, state, examples, 0.0),
-        "mixture": parts.gains_of_mixture(state.mixture, examples),
-        "believed": parts.gains_of_mixture(state.shares, examples),
+        **{name: parts.gains_of_mixture(getattr(state, name), examples) for name in _weighing(state)},
     }
 
 
@@ -78,8 +82,7 @@ def onto(base: Any, gains: Gains) -> Any:
         table=_table(base, weights, known.squares + growth),
         places=places,
         block=block,
-        mixture=parts.mixture_onto(base.mixture, gains["mixture"], examples),
-        shares=parts.mixture_onto(base.shares, gains["believed"], examples),
+        **{name: parts.mixture_onto(getattr(base, name), gains[name], examples) for name in _weighing(base)},
     )
 
 
@@ -88,7 +91,7 @@ def _table(base: Any, weights: np.ndarray, squares: np.ndarray) -> np.ndarray:
     precision = squares[:, -1]
     variance = np.divide(1.0, precision, out=np.zeros(precision.shape), where=precision > 0.0)
     table = base.table.copy()
-    if isinstance(base, TwoClasses):
+    if not isinstance(base, SeveralClasses):
         roots = np.divide(1.0, np.sqrt(squares[:, :-1]), out=np.zeros(squares[:, :-1].shape), where=squares[:, :-1] > 0)
         table[:, OF_TWO], table[:, ROOTS] = weights[:, :, 0], roots[:, :, 0]
         table[:, two_classes.VARIANCE] = variance[:, 0]

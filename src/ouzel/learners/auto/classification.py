@@ -26,9 +26,8 @@ from ouzel.learners.auto import (
     standardisation,
     two_classes,
 )
-from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.several_classes import SeveralClasses
-from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
+from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, Settings, TwoClasses
 from ouzel.learners.fading import faded_variances
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
@@ -49,7 +48,7 @@ def module_for(task: str, loss: Any, settings: Any = None) -> Any:
     elif task == "regression" and isinstance(loss, REGRESSION):
         name = "regression" if isinstance(loss, Squared) else "other_numbers"
     else:
-        name = "other_losses"
+        name = "ranking" if task == "ranking" else "other_losses"
     return importlib.import_module(f"ouzel.learners.auto.{name}")
 
 
@@ -133,7 +132,7 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
 def fade(state: Any, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments; the mixture and the shares forget by themselves."""
     prior = two_classes.prior_variance(state.features)
-    if isinstance(state, TwoClasses):
+    if not isinstance(state, SeveralClasses):
         state.table[:, ROOT : ROOT + 4] /= np.float32(sqrt(kept))
         variance = state.table[:, VARIANCE]
     else:
@@ -170,7 +169,7 @@ def weights_by_class(state: Any) -> list[np.ndarray]:
     for c in range(state.block.weights.shape[1]):
         second = np.zeros(len(state.places))
         second[members] = resting * state.block.weights[places, c]
-        if isinstance(state, TwoClasses):
+        if not isinstance(state, SeveralClasses):
             parts = [state.table[:, WEIGHT + e] for e in range(4)] + [state.table[:, MEAN], second]
             return [np.zeros((len(second), two_classes.MODELS)), np.stack(parts, axis=1).astype(float)]
         first = WEIGHTS_OF_SEVERAL

@@ -1,262 +1,177 @@
-"""Normalised AdaGrad of four losses and rates side by side, stacked by an online Newton step: nothing to tune.
+"""Classes by another loss than the logistic one: the models of two classes, weighed by the loss.
 
-What a stream asks of a loss and a step size is seldom known before it has gone by. So four linear models learn it at
-once, and their margins m are the features of a fifth, tiny model f = u.m (`stacking.py`). Three take safe steps,
-by the loss itself, the squared hinge and the hinge. The last takes bold ones by the hinge, for a stream that changes
-or whose features need large weights. In regression all learn the loss itself.
-
-Each takes the normalised adaptive step of Ross, Mineiro & Langford (2013), "Normalized Online Learning", UAI,
-Algorithm 2 (NAG): with n_j the largest |x_j| seen, z_j = x_j / n_j and N the sum of all z_j^2 so far,
-    s_j <- s_j + (g z_j)^2,    w_j <- w_j - share rate sqrt(t / N) g z_j / (n_j sqrt(s_j)),
-so that the unit of a feature does not matter; the largest |target| is the unit of the rates. Where |x_j| is above n_j,
-w_j is first multiplied by n_j / |x_j|: what a value beyond all seen before adds to the margin is what the largest seen
-would have added. That is so in predictions as well, which change no weight. A bold step has share 1;
-of a safe one, as much is taken as does not overshoot (`terms/importance_aware.py`, by Karampatziakis & Langford, 2011).
-
-This is what the default takes for groups to rank, for losses of classes other than the logistic one, and for losses of
-one's own; each of several classes has four models and a u of its own, one class against the rest.
+The six models of `two_classes.py`, the first of which learns the loss itself, have margins m. The experts are
+- u.m, where u learns the loss by `mixing.py`, of margins cut at 4; the curvature is that of the loss, or the square of
+  its slope where that is larger;
+- each of the models alone.
+They are weighed by the loss (`regrets.py`); the margin is sum_e c_e m_e, where c = p_0 u + (p_1, ..., p_6). Each of
+several classes has models of its own, of one class against the rest.
 """
 
 from __future__ import annotations
 
-from math import inf, isfinite, sqrt
-from typing import Annotated, Any, NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline
-from ouzel.layout import float32, float64, made_from, require
-from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
-from ouzel.learners.auto.stacking import MODELS, MOST, clipped, combined, learn_stack
-from ouzel.learners.fading import faded_covariance
-from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
-from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Loss, Rate
-from ouzel.terms.importance_aware import importance_aware_step
-from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
+from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.kernels.vectors import dot
+from ouzel.layout import copied, flat, made_from
+from ouzel.learners.auto import class_gains, classification, mixing, newton_block, regrets, standardisation, two_classes
+from ouzel.learners.auto.mixing import Mixture, learn_mixture
+from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
+from ouzel.learners.auto.standardisation import NORMS, Features
+from ouzel.learners.auto.turning import note_example, turning
+from ouzel.learners.auto.two_classes import DIRECTION, MARGINS, MODELS, MOST_IMPORTANCE, STEP, WEIGHT, Settings
+from ouzel.learners.auto.work import make_room
+from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
+from ouzel.learners.gains.parts import Gains
+from ouzel.terms.losses import curvature, derivative
 
-RATES = (1.0, 0.5, 0.5, 8.0)
-LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
-LARGEST_EFFECT = 2.0 * FURTHEST  # of a weight on the largest value: steps stop at FURTHEST, values may be rounded
-GOLDEN = 0.6180339887498949  # parts of one over: its multiples' fractional parts are spread most evenly
+STANDARDIZES = True  # by itself
+EXPERTS, BELIEVED = range(DIRECTION + MODELS, DIRECTION + MODELS + 2)  # rows of the numbers to work with
+MANY = 1 + MODELS
+
+__all__ = ["Settings"]
 
 
 class State(NamedTuple):
-    table: np.ndarray  # (d, 9) float32  n, four w, four s^-1/2 (0 where s is 0) of each slot
-    stack: np.ndarray  # (4,) float64  u
-    inverse: np.ndarray  # (4, 4) float64  A^-1
-    counts: np.ndarray  # (3,) float64  t, N, largest |target|
+    features: Features
+    table: np.ndarray  # (d, 10) float32  that of `two_classes.py`
+    places: np.ndarray  # (d,) uint32  place in the block, 0 if none
+    block: Block
+    mixture: Mixture
+    regrets: Regrets
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
-        SquaredHinge()
-    )
-    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
-    learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
-
-
-def layout(dimension: int, settings: Settings) -> State:
+def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
-    models = (-inf,) * MODELS
-    return State(
-        table=float32(dimension, 1 + 2 * MODELS, least=(0.0, *models, *(0.0,) * MODELS)),
-        stack=float64(MODELS, fill=1.0 / MODELS, least=-MOST, most=MOST),
-        inverse=float64(MODELS, MODELS, diagonal=1.0, least=-MOST, most=MOST),
-        counts=float64(3, least=0.0),
-    )
+    parts = two_classes.layout(dimension)._asdict()
+    del parts["shares"]
+    return State(**parts, regrets=regrets.layout(MANY))
 
 
 init, grow = made_from(layout)
 
 
-@force_inline
-def _margins(state, indices, values):
-    """The margins of the four models, as they are before the example is learnt; see `_seen`."""
-    first = second = third = fourth = 0.0
-    for k in range(len(indices)):
-        row = state.table[indices[k]]
-        size = abs(values[k])
-        kept = row[0] / size if size > row[0] else np.float32(1.0)
-        first += values[k] * (row[1] * kept)
-        second += values[k] * (row[2] * kept)
-        third += values[k] * (row[3] * kept)
-        fourth += values[k] * (row[4] * kept)
-    return first, second, third, fourth
+def check(state: Any, settings: Settings) -> None:
+    """Refuse a state whose parts do not fit each other."""
+    standardisation.check(state.features)
+    newton_block.check(state.block, state.places)
+    mixing.check(state.mixture)
+
+
+@inline_source
+def _weigh_models(state, seen, experts, believed):
+    """Write what the experts say to `experts` (7,) and how far they are believed to `believed`; return the margin."""
+    experts[0] = dot(state.mixture.weights, seen)
+    for e in range(MODELS):
+        experts[1 + e] = seen[e]
+    weigh(state.regrets, 0.0, believed)
+    return dot(believed, experts)
+
+
+@inline_source
+def _learn_example(state, work, slots, z, own, found, present, target, weight, settings):
+    """A step of each model and of what weighs them, where `own` are the models' margins and `found` was predicted."""
+    numbers, loss, sign = work.numbers, settings.loss, 1.0 if target > 0.0 else -1.0
+    seen, experts = numbers[MARGINS, :MODELS], numbers[EXPERTS, :MANY]
+    losses = loss, settings.second_loss, settings.third_loss
+    two_classes.learn_models(state, slots, z, numbers, own, present, sign, weight, settings, losses)
+    slope, bend = derivative(loss, experts[0], sign), curvature(loss, experts[0], sign)
+    bend = weight * max(bend, slope * slope)
+    if isfinite(weight * slope) and isfinite(bend):
+        learn_regrets(state.regrets, loss, experts, found, sign, weight)
+        root = numbers[DIRECTION : DIRECTION + MODELS, :MODELS]
+        learn_mixture(state.mixture, seen, root, numbers[STEP, :MODELS], weight * slope, bend)
 
 
 @force_inline
-def predict_row(state, indices, values, settings):
-    """The margin of one example."""
-    return combined(state.stack, clipped(_margins(state, indices, values), state.counts[2]))
+def _learn(state, rows, start, targets, importances, settings, margins, work):
+    """Learn a block; `margins` (n,) takes those before learning each example."""
+    for i in range(start, len(targets)):
+        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        indices, values, _, count = standardisation.view_example(features, rows, i, work)
+        slots, z, seen = work.slots[:count], work.values[:count], numbers[MARGINS, :MODELS]
+        own = two_classes.margins_of(state, slots, z, seen)
+        margins[i] = _weigh_models(state, seen, numbers[EXPERTS, :MANY], numbers[BELIEVED, :MANY])
+        if weight > 0.0:
+            present, turn = note_example(state, work, indices, values, count)
+            if features.totals[NORMS] > 0.0:
+                _learn_example(state, work, slots, z, own, margins[i], present, targets[i], weight, settings)
+            if turn:
+                return i
+    return len(targets)
 
 
 @force_inline
-def _seen(state, indices, values):
-    """Note the largest |x| of each slot, weights keeping their effect, and add to N; return the four margins."""
-    first = second = third = fourth = norm = 0.0
-    for k in range(len(indices)):
-        row = state.table[indices[k]]
-        size = abs(values[k])
-        if size > row[0]:
-            if row[0] > 0.0:
-                for e in range(MODELS):
-                    row[1 + e] *= row[0] / size
-            row[0] = size
-        if row[0] > 0.0:
-            norm += (values[k] / row[0]) ** 2
-            first += values[k] * row[1]
-            second += values[k] * row[2]
-            third += values[k] * row[3]
-            fourth += values[k] * row[4]
-    state.counts[1] += norm
-    return first, second, third, fourth
+def _predict(state, rows, settings, margins, work):
+    """Write the margins of a block."""
+    for i in range(len(margins)):
+        numbers, seen = work.numbers, work.numbers[MARGINS, :MODELS]
+        _, _, _, count = standardisation.view_example(state.features, rows, i, work)
+        two_classes.margins_of(state, work.slots[:count], work.values[:count], seen)
+        margins[i] = _weigh_models(state, seen, numbers[EXPERTS, :MANY], numbers[BELIEVED, :MANY])
 
 
-@force_inline
-def _learn_models(state, indices, values, target, importance, settings):
-    """One step of each of the four models; return the margins before it, as the stack sees them."""
-    if importance == 0.0:
-        return clipped(_margins(state, indices, values), state.counts[2])
-    margins = _seen(state, indices, values)
-    clear = clipped(margins, state.counts[2])
-    state.counts[0] += 1.0
-    if not isfinite((clear[0] + clear[1] + clear[2] + clear[3]) * importance) or state.counts[1] <= 0.0:
-        return clear
-    state.counts[2] = max(state.counts[2], abs(target))
-    slopes = _slopes(settings, margins, target, importance)
-    if state.counts[0] < LONG:
-        pushes = add_squares(state.table, indices, values, slopes)
-    else:
-        dither = np.float32((state.counts[0] * GOLDEN) % 1.0)
-        pushes = add_squares_by_dither(state.table, indices, values, slopes, dither)
-    rates = _rates(state, settings, margins, target, importance, pushes)
-    steps = (slopes[0] * rates[0], slopes[1] * rates[1], slopes[2] * rates[2], slopes[3] * rates[3])
-    move(state.table, indices, values, steps)
-    return clear
+TURN = turning((*range(WEIGHT, WEIGHT + 4), two_classes.MEAN), (two_classes.VARIANCE,))
+learn_row, learn_rows = learning_margins_of(make_room, _learn, TURN)
+predict_row, predict_rows = predicting_margins_of(make_room, _predict)
 
 
-@force_inline
-def _slopes(settings, margins, target, importance):
-    """Derivatives of the four models' losses, times the importance."""
-    return (
-        _finite(importance * derivative(settings.loss, margins[0], target)),
-        _finite(importance * derivative(settings.second_loss, margins[1], target)),
-        _finite(importance * derivative(settings.third_loss, margins[2], target)),
-        _finite(importance * derivative(settings.third_loss, margins[3], target)),
-    )
-
-
-@force_inline
-def _finite(slope):
-    """The slope, or 0 for one whose square may not be finite."""
-    return np.float32(slope) if abs(slope) < LARGEST else np.float32(0.0)
-
-
-@force_inline
-def _rates(state, settings, margins, target, importance, pushes):
-    """The rates of the four models, times the shares of the steps to take."""
-    unit = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
-    first, second, third = unit * RATES[0], unit * RATES[1], unit * RATES[2]
-    return (
-        np.float32(first * importance_aware_step(settings.loss, margins[0], target, importance * first * pushes[0])),
-        np.float32(
-            second * importance_aware_step(settings.second_loss, margins[1], target, importance * second * pushes[1])
-        ),
-        np.float32(
-            third * importance_aware_step(settings.third_loss, margins[2], target, importance * third * pushes[2])
-        ),
-        np.float32(unit * RATES[3]),
-    )
-
-
-@force_inline
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margins = _learn_models(state, indices, values, target, importance, settings)
-    margin = combined(state.stack, margins)
-    if importance != 0.0:
-        slope, bend = derivative(settings.loss, margin, target), curvature(settings.loss, margin, target)
-        learn_stack(state, margins, state.counts[2], slope, bend, importance)
-    return margin
-
-
-learn_rows, predict_rows = learning_margins(learn_row), predicting_margins(predict_row)
-
-
-def check(state: State, settings: Settings) -> None:
-    """Refuse weights that go further than steps take them: sums of products with values would not be finite."""
-    sizes, weights = state.table[:, :1].astype(float), state.table[:, 1 : 1 + MODELS]
-    require((np.abs(sizes * weights) <= LARGEST_EFFECT).all(), "table has weights too large for their features")
+def coefficients(state: State) -> np.ndarray:
+    """c (6,): what the models' margins are multiplied by."""
+    believed = regrets.weights_of(state.regrets, 0.0)
+    found: np.ndarray = believed[0] * state.mixture.weights + believed[1:]
+    return found
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:
-    """The weight of every slot in the stacked model (exact while no margin is clipped)."""
-    return state.table[:, 1 : 1 + MODELS] @ state.stack
+    """The weights (d,) of the features, exact while nothing is cut; the constant's with the means taken off."""
+    slopes, shifts = standardisation.units(state.features, reaching=True)
+    found: np.ndarray = classification.weights_by_class(state)[1] @ coefficients(state)
+    found[0] -= shifts @ found
+    slopes[0] = 1.0
+    return found * slopes
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:
-    """Decay sums of squares, and what the stack has learnt of A."""
-    state.table[:, 1 + MODELS :] /= np.float32(sqrt(kept))
-    state.inverse[...] = faded_covariance(state.inverse, kept, 1.0)
+    """Decay sums of squares, precisions, moments and regrets; the mixture forgets by itself."""
+    classification.fade(state, kept, settings)
+    regrets.fade(state.regrets, kept)
 
 
-def background_state(state: State) -> State:
-    """The state of a class that has not come yet: the scales of features and the stack are those of the others."""
-    fresh = State(*(array.copy() for array in state))
-    fresh.table[:, 1:] = 0.0
-    return fresh
+def bytes_used(state: State) -> int:
+    """Bytes of all arrays."""
+    return sum(array.nbytes for _, array in flat(state))
 
 
 def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
-    copies = State(*(array.copy() for array in state))
-    copies.table[:, 1 : 1 + MODELS] *= -1
-    return copies
+    swapped: State = classification.reorder(state, [1, 0])
+    return swapped
 
 
-def _own(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (d, 4) in the features' own units, and sums of squares (d, 4)."""
-    table = state.table.astype(float)
-    unit, roots = table[:, :1], table[:, 1 + MODELS :]
-    weights = np.divide(table[:, 1 : 1 + MODELS], unit, out=np.zeros(roots.shape), where=unit > 0.0)
-    return weights, np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
-
-
-def largest_sizes(state: State) -> np.ndarray:
-    """The largest |value| (d,) of each feature, as which a larger one counts in predictions."""
-    return np.asarray(state.table[:, 0], float)
+def background_state(state: State) -> State:
+    """The state of a class that has not come yet: the scales of features and the mixture are those of the others."""
+    fresh = copied(state)
+    fresh.table[:], fresh.block.weights[:] = 0.0, 0.0
+    return fresh
 
 
 def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base: weights by the growth of their squares; the stack is averaged."""
-    (before, squares), (after, squared) = _own(base), _own(state)
-    growth, examples = np.maximum(squared - squares, 0.0), float(state.counts[0] - base.counts[0])
+    """What a worker has learnt beyond its base; see `class_gains`."""
     return {
-        "examples": examples,
-        "moved": rows_of(np.hstack([growth, growth * (after - before)])),
-        "sizes": Peak(state.table[:, 0]),
-        "largest": Peak(state.counts[2:]),
-        "stack": examples * state.stack,
-        "metric": np.linalg.inv(state.inverse) - np.linalg.inv(base.inverse),
-        "counts": state.counts[:2] - base.counts[:2],
+        **class_gains.gains(base, state),
+        "regrets": regrets.gains(base.regrets, state.regrets),
     }
 
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:
     """The state of a base and of what workers have learnt beyond it."""
-    merged = State(*(array.copy() for array in base))
+    merged: State = class_gains.onto(base, gains)
     if not gains["examples"] > 0.0:
         return merged
-    (weights, squares), moved = _own(base), dense(gains["moved"], len(base.table))
-    growth, total = moved[:, :MODELS], squares + moved[:, :MODELS]
-    weights += np.divide(moved[:, MODELS:], growth, out=np.zeros(growth.shape), where=growth > 0.0)
-    merged.table[:, 0] = np.maximum(base.table[:, 0], gains["sizes"].values)
-    merged.table[:, 1 : 1 + MODELS] = weights * merged.table[:, :1]
-    merged.table[:, 1 + MODELS :] = np.divide(1.0, np.sqrt(total), out=np.zeros(total.shape), where=total > 0.0)
-    merged.stack[:] = gains["stack"] / gains["examples"]
-    merged.inverse[:] = np.linalg.inv(np.linalg.inv(base.inverse) + gains["metric"])
-    merged.counts[:2] += gains["counts"]
-    merged.counts[2:] = np.maximum(base.counts[2:], gains["largest"].values)
-    return merged
+    return merged._replace(regrets=regrets.onto(base.regrets, gains["regrets"]))

@@ -38,15 +38,14 @@ from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT, label_scale
-from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.regression import MARGINS, MODELS, ROOT, TINY, bytes_used
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
+from ouzel.learners.auto.two_classes import MOST_IMPORTANCE, Settings
 from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
-from ouzel.learners.gains.parts import Gains, Peak
+from ouzel.learners.gains.parts import Gains
 from ouzel.sketches import running_quantile
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Poisson, derivative
@@ -261,8 +260,7 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
     return {
         **found,
         "constants": constants.gains(base.constants, state.constants, found["examples"]),
-        "regrets": np.stack(state.regrets[:2]) - np.stack(base.regrets[:2]),
-        "largest": Peak(state.regrets.largest),
+        "regrets": regrets.gains(base.regrets, state.regrets),
     }
 
 
@@ -272,9 +270,7 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     merged: State = number_gains.onto(base, {name: part for name, part in gains.items() if part is not learnt})
     if not examples > 0.0:
         return merged
-    sums, squares = np.stack(base.regrets[:2]) + gains["regrets"]
-    largest = np.maximum(base.regrets.largest, gains["largest"].values)
     return merged._replace(
         constants=constants.onto(base.constants, learnt, examples, settings.loss),
-        regrets=Regrets(sums, np.maximum(squares, 0.0), largest),
+        regrets=regrets.onto(base.regrets, gains["regrets"]),
     )

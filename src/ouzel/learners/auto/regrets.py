@@ -18,6 +18,7 @@ import numpy as np
 
 from ouzel.kernels.jit import inline_source
 from ouzel.layout import float64
+from ouzel.learners.gains.parts import Gains, Peak
 from ouzel.terms.losses import derivative, value
 
 FURTHEST = 1e100  # no regret goes further: ratios stay finite
@@ -72,3 +73,14 @@ def weights_of(regrets: Regrets, lead: float) -> np.ndarray:
     weights = np.empty(len(regrets.sums))
     getattr(weigh, "py_func", weigh)(regrets, lead, weights)
     return weights
+
+
+def gains(base: Regrets, state: Regrets) -> Gains:
+    """What a worker has learnt of the experts beyond its base."""
+    return {"sums": np.stack(state[:2]) - np.stack(base[:2]), "largest": Peak(state.largest)}
+
+
+def onto(base: Regrets, gains: Gains) -> Regrets:
+    """The regrets of a base and of workers."""
+    sums, squares = np.stack(base[:2]) + gains["sums"]
+    return Regrets(sums, np.maximum(squares, 0.0), np.maximum(base.largest, gains["largest"].values))

@@ -1,15 +1,13 @@
-"""What `other_losses` does to every feature of an example, for its four models in one instruction each.
+"""What the default does to every feature of an example, for four of its models in one instruction each.
 
-A row of its table is [n, four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes from
-s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams it is
-rounded by a dither, a fraction u of the spacing: s^-1/2 falls by one spacing if it should fall by more than u of it,
-else not at all. Of u spread evenly over [0, 1) the expected change is the true one.
+Their columns of the table are [four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes
+from s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams
+it is rounded by a dither, a fraction u of the spacing: s^-1/2 falls by one spacing if it should fall by more than u of
+it, else not at all. Of u spread evenly over [0, 1) the expected change is the true one.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,10 @@ from ouzel.kernels.simd import FUSED, INTEGER, four_at, in_all_lanes, in_llvm
 
 TINIEST = 1e-37  # gradients are taken for no less, nor values
 LARGEST = 1e18  # gradients are taken for no more: the square is finite
-FURTHEST = 1e36  # no weight goes further than this over n: products with values are finite
+FURTHEST = 1e36  # no weight goes further than this: products with values are finite
 ONE_NUMBER, FOUR, BITS = ir.FloatType(), ir.VectorType(ir.FloatType(), 4), ir.VectorType(ir.IntType(32), 4)
 QUARTET = types.UniTuple(types.float32, 4)
-WEIGHTS, ROOTS = 0, 4  # columns, counted from that behind n
+WEIGHTS, ROOTS = 0, 4  # columns
 EXPONENT = 0x7F800000  # of the bits of a number in single precision
 SPACING = 2.0**-23  # of numbers from 1 to 2
 
@@ -53,27 +51,19 @@ def _call(builder: Any, name: str, *vectors: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v4f32"), vectors)
 
 
-def _each(builder: Any, table: Any, slots: Any, values: Any, scaled: bool, work: Any) -> None:
-    """For every slot `work(z, n, address)`: z = x / n, in all lanes and 0 where n says nothing; the row's columns.
-
-    Rows of values that are `scaled` hold no n: it is 1, and z is x.
-    """
+def _each(builder: Any, table: Any, slots: Any, values: Any, work: Any) -> None:
+    """For every slot `work(z, address)`: its value in all lanes, and where columns of its row are."""
     count, width = cgutils.unpack_tuple(builder, slots.shape, 1)[0], cgutils.unpack_tuple(builder, table.shape, 2)[1]
     with cgutils.for_range(builder, count) as loop:
         slot = builder.zext(builder.load(builder.gep(slots.data, [loop.index])), INTEGER)
         row = builder.gep(table.data, [builder.mul(slot, width)])
-        value, size = builder.load(builder.gep(values.data, [loop.index])), builder.load(row)
+        value = builder.load(builder.gep(values.data, [loop.index]))
         value = builder.fptrunc(value, ONE_NUMBER) if value.type != ONE_NUMBER else value
 
         def address(column: int, row: Any = row) -> Any:
-            return four_at(builder, builder.gep(row, [INTEGER(column if scaled else column + 1)]))
+            return four_at(builder, builder.gep(row, [INTEGER(column)]))
 
-        if scaled:
-            work(value, None, address)
-        else:
-            known = builder.fcmp_ordered(">", size, ir.Constant(ONE_NUMBER, TINIEST))
-            z = builder.select(known, builder.fdiv(value, size), ir.Constant(ONE_NUMBER, 0.0))
-            work(z, builder.select(known, size, ir.Constant(ONE_NUMBER, 1.0)), address)
+        work(in_all_lanes(builder, value), address)
 
 
 def _fallen(builder: Any, root: Any, ratio: Any, rounded: Any, dither: Any) -> Any:
@@ -87,25 +77,13 @@ def _fallen(builder: Any, root: Any, ratio: Any, rounded: Any, dither: Any) -> A
     return builder.select(builder.fcmp_ordered("<", lost, spacing), stepped, rounded)
 
 
-def _adding(scaled: bool) -> Callable[..., Any]:
-    """Instructions of `add_squares` and those named after it."""
-    return functools.partial(_add_squares, scaled)
-
-
-def _moving(scaled: bool) -> Callable[..., Any]:
-    """Instructions of `move` and `move_scaled`."""
-    return functools.partial(_move, scaled)
-
-
-def _add_squares(
-    scaled: bool, builder: Any, table: Any, slots: Any, values: Any, slopes: Any, dither: Any = None
-) -> Any:
+def _add_squares(builder: Any, table: Any, slots: Any, values: Any, slopes: Any, dither: Any = None) -> Any:
     slope, none = _vector(builder, slopes), _all(0.0)
     total = cgutils.alloca_once_value(builder, none)
     builder.store(none, total)
 
-    def work(one: Any, size: Any, address: Any) -> None:
-        z, root = in_all_lanes(builder, one), builder.load(address(ROOTS), align=4)
+    def work(z: Any, address: Any) -> None:
+        root = builder.load(address(ROOTS), align=4)
         gradient = _call(builder, "fabs", builder.fmul(slope, z))
         ratio = _call(builder, "minnum", builder.fmul(gradient, root), _all(LARGEST))
         more = builder.fadd(_all(1.0), builder.fmul(ratio, ratio, flags=FUSED), flags=FUSED)
@@ -119,60 +97,40 @@ def _add_squares(
         push = builder.fmul(builder.fmul(z, z), root, flags=FUSED)
         builder.store(builder.fadd(builder.load(total), push, flags=FUSED), total)
 
-    _each(builder, table, slots, values, scaled, work)
+    _each(builder, table, slots, values, work)
     return _tuple(builder, builder.select(builder.fcmp_unordered("!=", slope, none), builder.load(total), none))
 
 
-def _move(scaled: bool, builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None:
+def _move(builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None:
     step = _vector(builder, steps)
 
-    def work(z: Any, size: Any, address: Any) -> None:
-        length = builder.fmul(step, in_all_lanes(builder, builder.fdiv(z, size) if size else z))
+    def work(z: Any, address: Any) -> None:
+        length = builder.fmul(step, z)
         change = builder.fmul(length, builder.load(address(ROOTS), align=4), flags=FUSED)
         weights = builder.load(address(WEIGHTS), align=4)
         moved = builder.fsub(weights, change, flags=FUSED)
-        effect = _call(builder, "fabs", moved)
-        effect = builder.fmul(effect, in_all_lanes(builder, size)) if size else effect
-        sound = builder.fcmp_ordered("<=", effect, _all(FURTHEST))
+        sound = builder.fcmp_ordered("<=", _call(builder, "fabs", moved), _all(FURTHEST))
         builder.store(builder.select(sound, moved, weights), address(WEIGHTS), align=4)
 
-    _each(builder, table, slots, values, scaled, work)
+    _each(builder, table, slots, values, work)
 
 
-@in_llvm(_adding(scaled=False), QUARTET)
+@in_llvm(_add_squares, QUARTET)
 def add_squares(table, slots, values, slopes):
-    """s <- s + (slope z)^2, z = x / n; the sums of z^2 s^-1/2 of the four models, 0 for those whose slope is 0."""
-    return _plain_add_squares(table, slots, _scaled(table, slots, values), slopes, None, 1)
+    """s <- s + (slope z)^2; the sums of z^2 s^-1/2 of the four models, 0 for those whose slope is 0."""
+    return _plain_add_squares(table, slots, values, slopes, None)
 
 
-@in_llvm(_adding(scaled=False), QUARTET)
+@in_llvm(_add_squares, QUARTET)
 def add_squares_by_dither(table, slots, values, slopes, dither):
     """The same where changes of s^-1/2 below its spacing are rounded by the fraction `dither` (float32) of it."""
-    return _plain_add_squares(table, slots, _scaled(table, slots, values), slopes, dither, 1)
+    return _plain_add_squares(table, slots, values, slopes, dither)
 
 
-@in_llvm(_adding(scaled=True), QUARTET)
-def add_scaled_squares(table, slots, values, slopes):
-    """`add_squares` of values z; rows do not begin with n."""
-    return _plain_add_squares(table, slots, values, slopes, None, 0)
-
-
-@in_llvm(_adding(scaled=True), QUARTET)
-def add_scaled_squares_by_dither(table, slots, values, slopes, dither):
-    """`add_squares_by_dither` of values z."""
-    return _plain_add_squares(table, slots, values, slopes, dither, 0)
-
-
-def _scaled(table, slots, values):
-    """z = x / n, 0 where n says nothing."""
-    sizes = table[slots, 0]
-    return np.divide(values, sizes, out=np.zeros(len(values), np.float32), where=sizes > TINIEST)
-
-
-def _plain_add_squares(table, slots, values, slopes, dither, first):
+def _plain_add_squares(table, slots, values, slopes, dither):
     sums = np.zeros(4, np.float32)
     for slot, z in zip(slots, values, strict=True):
-        roots = table[slot, first + ROOTS : first + ROOTS + 4]
+        roots = table[slot, ROOTS : ROOTS + 4]
         for e in range(4):
             gradient, root = abs(slopes[e] * z), roots[e]
             if root > 0.0:
@@ -188,23 +146,10 @@ def _plain_add_squares(table, slots, values, slopes, dither, first):
     return tuple(sums)
 
 
-@in_llvm(_moving(scaled=False))
+@in_llvm(_move)
 def move(table, slots, values, steps):
-    """w <- w - step z / (n s^1/2), z = x / n; a weight stays where it would go too far."""
-    for slot, value in zip(slots, values, strict=True):
-        row = table[slot]
-        if row[0] > TINIEST:
-            _plain_move(row[1:], value / row[0] / row[0], steps, row[0])
-
-
-@in_llvm(_moving(scaled=True))
-def move_scaled(table, slots, values, steps):
-    """`move` of values z; rows do not begin with n."""
-    for slot, value in zip(slots, values, strict=True):
-        _plain_move(table[slot], value, steps, np.float32(1.0))
-
-
-def _plain_move(row, z, steps, size):
-    weights = row[WEIGHTS : WEIGHTS + 4]
-    moved = weights - np.array(steps) * z * row[ROOTS : ROOTS + 4]
-    weights[:] = np.where(np.abs(moved) * size <= FURTHEST, moved, weights)
+    """w <- w - step z / s^1/2; a weight stays where it would go too far."""
+    for slot, z in zip(slots, values, strict=True):
+        weights = table[slot, WEIGHTS : WEIGHTS + 4]
+        moved = weights - np.array(steps) * z * table[slot, ROOTS : ROOTS + 4]
+        weights[:] = np.where(np.abs(moved) <= FURTHEST, moved, weights)

@@ -28,17 +28,19 @@ from ouzel.learners.auto.standardisation import (
 )
 
 TABLE, LEAVE_TABLE, TEXT, LEAVE_TEXT = 0.5, 0.25, 0.9, 0.8  # parts of the examples at which a feature turns
+NEVER = 2.0
 
 
 @inline_source
-def note_example(state, work, indices, values, count):
-    """Have moments and block take note of an example just viewed as `count` slots.
+def note_example(state, work, indices, values, count, turns=True):
+    """Have moments and block take note of an example just viewed as `count` slots; none turns dense unless it `turns`.
 
     Return how many of its features are members of the block, 0 while that rests, and whether anything is to turn.
     """
     features, block = state.features, state.block
     tabular = newton_block.worthwhile(block.totals)
     enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
+    enter = enter if turns else NEVER
     turn, present = noting.note_row(features, work, indices, values, count, enter, leave), 0
     if tabular or features.totals[SEEN] % newton_block.RESTING == 0.0:
         slots = work.slots[:count]
@@ -102,14 +104,16 @@ def turn_features(
     return turned
 
 
-def turning(weights: tuple[int, ...], variances: tuple[int, ...] = ()) -> Callable[[Any, np.ndarray], None]:
+def turning(
+    weights: tuple[int, ...], variances: tuple[int, ...] = (), turns: bool = True
+) -> Callable[[Any, np.ndarray], None]:
     """`turn(state, indices)`, where these columns of the table are weights, and these variances of weights."""
 
     def turn(state: Any, indices: np.ndarray) -> None:
         """Turn the features that have become dense or rare with an example; let frequent ones into the block."""
         tabular = newton_block.is_worthwhile(state.block.totals)
         enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
-        for slots, factor, part in turn_features(state.features, indices, enter, leave):
+        for slots, factor, part in turn_features(state.features, indices, enter if turns else NEVER, leave):
             rescale(slots, factor, part, state)
         newton_block.replace(state.block, state.places, indices, state.features.moments)
 

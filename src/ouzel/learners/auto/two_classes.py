@@ -13,7 +13,7 @@ regression over the most frequent features (`newton_block.py`). Their margins, c
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,13 @@ from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
-from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_scaled_squares, add_scaled_squares_by_dither, move_scaled
+from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
+from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
@@ -42,6 +43,15 @@ MOST_IMPORTANCE = 1e6  # one example counts for no more
 LEAST_VARIANCE, MOST_VARIANCE = 1e-30, 1e20
 WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
 MARGINS, CHANCES, STEP, DIRECTION = range(newton_block.ROWS, newton_block.ROWS + 4)  # rows of the numbers to work with
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
+        SquaredHinge()
+    )
+    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
+    learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
 
 
 class TwoClasses(NamedTuple):
@@ -72,7 +82,7 @@ def _cut(margin):
 
 
 @inline_source
-def _margins(state, slots, values, out):
+def margins_of(state, slots, values, out):
     """The models' margins as they are; cut, they go to `out` (6,)."""
     first = second = third = fourth = mean = newton = 0.0
     for k in range(len(slots)):
@@ -97,7 +107,7 @@ def _predict(state, rows, settings, scores, work):
     for i in range(len(scores)):
         _, _, _, count = standardisation.view_example(state.features, rows, i, work)
         seen, chances = work.numbers[MARGINS, :MODELS], work.numbers[CHANCES, : MODELS + 1]
-        _margins(state, work.slots[:count], work.values[:count], seen)
+        margins_of(state, work.slots[:count], work.values[:count], seen)
         scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
 
 
@@ -113,15 +123,13 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
         indices, values, _, count = standardisation.view_example(features, rows, i, work)
         slots, z, sign = work.slots[:count], work.values[:count], 1.0 if targets[i] == 1 else -1.0
         seen, chances = numbers[MARGINS, :MODELS], numbers[CHANCES, : MODELS + 1]
-        margins = _margins(state, slots, z, seen)
+        margins = margins_of(state, slots, z, seen)
         scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
-                _learn_adagrad(state, slots, z, margins, sign, weight, settings)
-                _learn_arow(state, slots, z, margins[4], sign, weight)
-                if present > 0:
-                    _learn_newton(state, slots, z, numbers, margins[5], sign, weight)
+                losses = Logistic(), SquaredHinge(), Hinge()
+                learn_models(state, slots, z, numbers, margins, present, sign, weight, settings, losses)
                 p = chances[MODELS]
                 sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)
                 root = numbers[DIRECTION : DIRECTION + MODELS, :MODELS]
@@ -145,31 +153,40 @@ def _finite(slope):
 
 
 @inline_source
-def _learn_adagrad(state, slots, z, margins, target, weight, settings):
+def learn_models(state, slots, z, numbers, margins, present, target, weight, settings, losses):
+    """A step of each model, of which the first four learn `losses`, the last two of them the third one."""
+    _learn_adagrad(state, slots, z, margins, target, weight, settings, losses)
+    _learn_arow(state, slots, z, margins[4], target, weight)
+    if present > 0:
+        _learn_newton(state, slots, z, numbers, margins[5], target, weight)
+
+
+@inline_source
+def _learn_adagrad(state, slots, z, margins, target, weight, settings, losses):
     """A step of each of the first four models."""
     slopes = (
-        _finite(weight * derivative(Logistic(), margins[0], target)),
-        _finite(weight * derivative(SquaredHinge(), margins[1], target)),
-        _finite(weight * derivative(Hinge(), margins[2], target)),
-        _finite(weight * derivative(Hinge(), margins[3], target)),
+        _finite(weight * derivative(losses[0], margins[0], target)),
+        _finite(weight * derivative(losses[1], margins[1], target)),
+        _finite(weight * derivative(losses[2], margins[2], target)),
+        _finite(weight * derivative(losses[2], margins[3], target)),
     )
     seen, norms = state.features.totals[SEEN], state.features.totals[NORMS]
     if seen < LONG:
-        pushes = add_scaled_squares(state.table, slots, z, slopes)
+        pushes = add_squares(state.table, slots, z, slopes)
     else:
-        pushes = add_scaled_squares_by_dither(state.table, slots, z, slopes, dither_of(seen))
+        pushes = add_squares_by_dither(state.table, slots, z, slopes, dither_of(seen))
     unit = settings.learning_rate * sqrt(seen / max(norms, 1.0))
     first, second, third = unit * RATES[0], unit * RATES[1], unit * RATES[2]
-    first *= importance_aware_step(Logistic(), margins[0], target, weight * first * pushes[0])
-    second *= importance_aware_step(SquaredHinge(), margins[1], target, weight * second * pushes[1])
-    third *= importance_aware_step(Hinge(), margins[2], target, weight * third * pushes[2])
+    first *= importance_aware_step(losses[0], margins[0], target, weight * first * pushes[0])
+    second *= importance_aware_step(losses[1], margins[1], target, weight * second * pushes[1])
+    third *= importance_aware_step(losses[2], margins[2], target, weight * third * pushes[2])
     steps = (
         slopes[0] * np.float32(first),
         slopes[1] * np.float32(second),
         slopes[2] * np.float32(third),
         slopes[3] * np.float32(unit * RATES[3]),
     )
-    move_scaled(state.table, slots, z, steps)
+    move(state.table, slots, z, steps)
 
 
 @inline_source

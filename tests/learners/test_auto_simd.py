@@ -15,10 +15,8 @@ def in_a_kernel(table, slots, values, slopes, steps):
 
 def test_a_kernel_does_what_the_plain_bodies_say():
     rng = np.random.default_rng(1)
-    table = np.abs(rng.normal(size=(40, 9))).astype(np.float32)
-    table[3:9, 5:] = 0.0  # s = 0
-    table[::7, 0] = 0.0  # n = 0
-    table[1, 0] = 1e-38
+    table = np.abs(rng.normal(size=(40, 10))).astype(np.float32)
+    table[3:9, 4:8] = 0.0  # s = 0
     slots = rng.permutation(40)[:30].astype(np.uint32)
     values = rng.normal(size=30).astype(np.float32)
     values[::5] = 0.0
@@ -46,7 +44,7 @@ def many_times(table, slots, values, slopes, times, dithered):
 
 def test_sums_of_squares_go_on_where_single_precision_would_stop():
     slopes = (np.float32(1.0), np.float32(0.5), np.float32(0.1), np.float32(0.0))
-    start = np.array([[1.0, 0, 0, 0, 0, 2.0**-12, 2.0**-12, 2.0**-12, 2.0**-12]], np.float32)  # s = 2^24
+    start = np.array([[0, 0, 0, 0, 2.0**-12, 2.0**-12, 2.0**-12, 2.0**-12]], np.float32)  # s = 2^24
     slots, values = np.zeros(1, np.uint32), np.ones(1, np.float32)
     stopped, going = start.copy(), start.copy()
 
@@ -55,13 +53,13 @@ def test_sums_of_squares_go_on_where_single_precision_would_stop():
 
     np.testing.assert_array_equal(stopped, start)
     expected = 2.0**24 + 5e4 * np.array(slopes, float) ** 2
-    np.testing.assert_allclose(going[0, 5:].astype(float) ** -2, expected, rtol=3e-6)
+    np.testing.assert_allclose(going[0, 4:].astype(float) ** -2, expected, rtol=3e-6)
 
 
 def test_dithered_changes_are_those_of_the_plain_body():
     rng = np.random.default_rng(2)
-    table = np.abs(rng.normal(size=(30, 9))).astype(np.float32)
-    table[3:6, 5:] = 0.0
+    table = np.abs(rng.normal(size=(30, 10))).astype(np.float32)
+    table[3:6, 4:8] = 0.0
     slots, values = rng.permutation(30).astype(np.uint32), (10.0 ** rng.uniform(-5, 0, 30)).astype(np.float32)
     slopes = tuple(np.float32(slope) for slope in (1.0, 0.01, 1e-4, 0.0))
     found, expected = table.copy(), table.copy()
@@ -70,4 +68,4 @@ def test_dithered_changes_are_those_of_the_plain_body():
     add_squares_by_dither(expected, slots, values, slopes, np.float32(0.0))
 
     np.testing.assert_allclose(found, expected, rtol=2.0**-23)
-    assert (found[:, 5:] != table[:, 5:]).any()
+    assert (found[:, 4:8] != table[:, 4:8]).any()

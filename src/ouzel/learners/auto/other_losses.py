@@ -217,10 +217,9 @@ def swap_classes(state: State) -> State:
 
 
 def _own(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (d, 4) in the features' own units, and sums of squares (d, 4)."""
+    """Weights (d, 4) of z, which larger values leave as they are, and sums of squares (d, 4)."""
     table = state.table.astype(float)
-    unit, roots = table[:, :1], table[:, 1 + MODELS :]
-    weights = np.divide(table[:, 1 : 1 + MODELS], unit, out=np.zeros(roots.shape), where=unit > 0.0)
+    weights, roots = table[:, 1 : 1 + MODELS] * table[:, :1], table[:, 1 + MODELS :]
     return weights, np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
 
 
@@ -253,7 +252,8 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     growth, total = moved[:, :MODELS], squares + moved[:, :MODELS]
     weights += np.divide(moved[:, MODELS:], growth, out=np.zeros(growth.shape), where=growth > 0.0)
     merged.table[:, 0] = np.maximum(base.table[:, 0], gains["sizes"].values)
-    merged.table[:, 1 : 1 + MODELS] = weights * merged.table[:, :1]
+    largest = np.broadcast_to(merged.table[:, :1], weights.shape)
+    merged.table[:, 1 : 1 + MODELS] = np.divide(weights, largest, out=np.zeros(weights.shape), where=largest > 0.0)
     merged.table[:, 1 + MODELS :] = np.divide(1.0, np.sqrt(total), out=np.zeros(total.shape), where=total > 0.0)
     merged.stack[:] = gains["stack"] / gains["examples"]
     merged.inverse[:] = np.linalg.inv(np.linalg.inv(base.inverse) + gains["metric"])

@@ -1,10 +1,13 @@
 """Models of parts of a stream as one, whatever order they met the classes in."""
 
+import copy
+
 import numpy as np
 import pytest
 
 import ouzel
 from ouzel.learners import catalogue
+from ouzel.model.rounds import merge_onto
 
 
 def worker(name, X, y, **options):
@@ -50,13 +53,61 @@ def test_a_worker_that_saw_fewer_classes_and_features_merges():
     assert merged.weights().shape == (3, 7)
 
 
-def test_sums_of_gradients_add_up():
+SUMS = {
+    "adagrad-rda": ("table", "seen"),
+    "rda": ("gradient_sum", "seen"),
+    "adagrad-eager-rda": ("gradient_sum", "squared_sum", "seen"),
+    "adagrad-full-rda": ("gradient_sum", "outer"),
+    "adagrad-block-rda": ("gradient_sum", "outer", "seen"),
+    "adagrad-multiclass": ("table", "seen"),
+    "rda-multiclass": ("table", "seen"),
+    "sop": ("table", "energy", "seen", "updates"),
+    "sop-full": ("table", "seen", "updates"),
+}
+"""What of learners' states is a sum over examples."""
+SAVED = ["ons", "ons-invariant"]  # whose sums are kept as what they solve to
+
+
+def shards(name, count=4):
     X, y = data(2)
-    parts = [worker("adagrad-rda", X[k::2], y[k::2]) for k in range(2)]
+    return [worker(name, X[k::count], y[k::count], classes=[0, 1]) for k in range(count)]
 
-    state = ouzel.merge(parts).states[0]
 
-    assert state.seen[0] == 90
+@pytest.mark.parametrize("name", SUMS)
+def test_what_is_a_sum_over_examples_adds_up(name):
+    parts = shards(name)
+
+    merged = ouzel.merge(parts)
+
+    for part in SUMS[name]:
+        start = 1.0 if part == "energy" else 0.0
+        added = start + sum(getattr(model.states[0], part) - start for model in parts)
+        np.testing.assert_allclose(getattr(merged.states[0], part), added, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*SUMS, *SAVED])
+def test_a_tree_of_merged_models_is_one_merge_where_states_are_sums(name):
+    parts = shards(name)
+    block = next(ouzel.blocks_from(*data(2)))
+
+    tree = ouzel.merge([ouzel.merge(parts[:2]), ouzel.merge(parts[2:])])
+
+    np.testing.assert_allclose(tree.margins(block), ouzel.merge(parts).margins(block), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_workers_that_went_on_from_a_trained_model_are_averaged_for_they_would_overshoot(name):
+    """As many steps as there are workers go by the same error otherwise: the margin grows with them."""
+    X, y = data(2, rows=3000)
+    base = worker(name, X[:1500], y[:1500], classes=[0, 1])
+    workers = [copy.deepcopy(base) for _ in range(16)]
+    for k, model in enumerate(workers):
+        for block in ouzel.blocks_from(X[1500 + k :: 16], y[1500 + k :: 16]):
+            model.learn(block)
+    block = next(ouzel.blocks_from(X[:300], y[:300]))
+    sizes = [np.linalg.norm(model.margins(block)) for model in workers]
+
+    assert np.linalg.norm(merge_onto(base, workers).margins(block)) < 1.2 * max(sizes)
 
 
 def test_models_of_different_kinds_are_refused():

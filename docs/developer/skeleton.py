@@ -13,6 +13,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import is_sound, margin_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.ranges import Range
@@ -69,6 +70,9 @@ def swap_classes(state: State) -> State:
     return State(-state.weight, state.seen.copy())
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up the weights of workers: each mistake counts as much as in one pass, made with other weights."""
-    return State(np.sum([state.weight for state in states], axis=0), np.sum([state.seen for state in states], axis=0))
+def _rebuilt(base: State, weight: np.ndarray, totals: dict[str, np.ndarray], settings: Settings) -> State:
+    """The state of merged weights and of counts that were added up."""
+    return State(weight.astype(np.float32), totals["seen"])
+
+
+gains, onto = averaging(weights, _rebuilt)

@@ -128,7 +128,7 @@ def a_tree_of_gains_is_one_merge(name: str) -> None:
 
 
 def merged_shards_know_what_the_best_of_them_knows(name: str) -> None:
-    models, test = workers(name, *[100] * 4), stream(rows=1000, seed=99)
+    models, test = workers(name, *[200] * 4), stream(rows=1000, seed=99)
 
     merged, *each = (np.mean((model.margins(test) > 0) == test.labels) for model in [ouzel.merge(models), *models])
 

@@ -11,11 +11,13 @@ import time
 import numpy as np
 import pytest
 
+import ouzel
 from ouzel.distributed import partitions, train
 from ouzel.distributed.engine import Serial
 from ouzel.distributed.processes import Processes
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
+from ouzel.model.model import Model
 from tests.distributed.conftest import examples, svmlight_lines
 
 ROUNDS = {"merge_every": 100, "lanes": 3}
@@ -200,6 +202,25 @@ def test_strays_are_remarked_on_in_rounds_as_well_once_for_columns_and_once_for_
         "column 2: a row has the value 99",
         "label: a row has the value 10000",
     ]
+
+
+@pytest.mark.parametrize("learner", ["auto", "adagrad", "adagrad-rda", "sop", "son-oja", "awm"])
+def test_one_round_is_a_merge_of_the_models_of_its_shards(tmp_path, learner):
+    paths = [tmp_path / f"{k}.svm" for k in range(3)]
+    for k, path in enumerate(paths):
+        path.write_text("\n".join(svmlight_lines(*examples(90, seed=k))) + "\n")
+
+    training = train(list(map(str, paths)), learner, cluster=Serial(), merge_every=1000, lanes=3)
+
+    parts = []
+    for path in paths:
+        parts.append(Model(learner, classes=training.model.classes.known))
+        parts[-1].space = training.model.space
+        for block in ouzel.read(str(path)):
+            parts[-1].learn(block)
+    test = next(iter(ouzel.read(str(paths[0]))))
+    assert training.notes()["rounds"] == 1
+    np.testing.assert_allclose(training.model.margins(test), ouzel.merge(parts).margins(test), rtol=1e-9, atol=1e-12)
 
 
 def test_held_out_examples_are_predicted_and_not_learnt(svm):

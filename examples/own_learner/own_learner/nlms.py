@@ -14,6 +14,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import bounded, margin_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Rate
@@ -71,8 +72,9 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return state.weight
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    seen = np.sum([state.seen for state in states], axis=0)
-    weight = np.sum([state.weight * state.seen for state in states], axis=0) / max(seen[0], 1.0)
-    return State(weight.astype(np.float32), seen)
+def _rebuilt(base: State, weight: np.ndarray, totals: dict[str, np.ndarray], settings: Settings) -> State:
+    """The state of merged weights and of counts that were added up."""
+    return State(weight.astype(np.float32), totals["seen"])
+
+
+gains, onto = averaging(weights, _rebuilt)

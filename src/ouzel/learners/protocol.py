@@ -95,7 +95,10 @@ class Learner(Protocol):
 
 @runtime_checkable
 class MergesOntoBase(Protocol):
-    """Workers that begin from one state, its base, merge round after round, what the base has learnt counting once."""
+    """Models merge: what workers have learnt beyond the state they began from, their base, is added to it.
+
+    The base of models that learnt apart is an untrained state; workers that learn in rounds go on from the last one.
+    """
 
     def gains(self, base: State, state: State, settings: Settings) -> Any:
         """What a worker has learnt beyond its base, in parts that add up (see `learners.gains.parts`)."""

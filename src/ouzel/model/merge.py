@@ -29,10 +29,11 @@ ALIKE: dict[str, Callable[[Model], Any]] = {
 def merge(models: Sequence[Any]) -> Any:
     """One model, or estimator, of several of a kind that learnt parts of a stream: shards, devices, days.
 
-    Learners whose states are sums of gradients (`adagrad-rda`, `rda`, …) add them up; others, `hashing` among them,
-    average their weights by the examples each has seen, and add up what are sums: their cards in docs/learners.md say
-    which. One model alone stays what it is, to the bit; models that have learnt nothing change nothing; the order of
-    models changes no prediction by more than rounding. None of the models is changed.
+    What each has learnt is added to an untrained model, as in one round of `ouzel train --workers`. States that are
+    sums over examples (`adagrad-rda`, `rda`, `sop`, …) add up exactly; other learners average their weights, and add up
+    what are sums: docs/many-machines.md says which. One model alone stays what it is, to the bit; models that have
+    learnt nothing change nothing; the order of models changes no prediction by more than rounding. None of the models
+    is changed.
 
     Examples
     --------

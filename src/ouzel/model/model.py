@@ -76,24 +76,20 @@ class Model:
     ) -> None:
         self.learner = catalogue.find(learner)
         self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
-        self.intercept = bool(intercept)
+        self.intercept, self.scale_targets, self.standardize = bool(intercept), bool(scale_targets), bool(standardize)
         scaling = {"scale_targets": scale_targets, "intercept": self.intercept}
         self.task = choose_task(task, self.learner, self.settings, pairs, classes, **scaling)
-        self.scale_targets = bool(scale_targets)
         self.classes = Classes(classes or (), closed=classes is not None)
-        self.bits, self.seed, self.pairs = bits, seed, pairs
-        self.standardize, self.forget = bool(standardize), forget
+        self.bits, self.seed, self.pairs, self.forget = bits, seed, pairs, forget
         self.empty(begin)
 
     def empty(self, begin: bool = True) -> None:
         """Have learnt nothing; without `begin`, have no states either."""
         self.names, self.space = FeatureNames(), FeatureSpace()  # what the ids of features stand for
-        self.examples = self.unlabelled = 0
+        self.dimension, self.examples, self.unlabelled = 1, 0, 0  # dimension: largest feature id so far + 2
         self.remark: str | None = None  # on the data learnt: lines to be shown
-        self.remarks = Remarks()
-        self.dimension = 1  # largest feature id so far + 2
         self.slot_map = SlotMap() if self.keeps_pairs and isinstance(self.module, protocol.Renumbered) else None
-        self.states: list[protocol.State] = []
+        self.remarks, self.states = Remarks(), list[protocol.State]()
         self.preparation = Preparation(self.learner, self.module, self.standardize, self.forget, self.task.groups)
         if begin:
             self.preparation.begin(self.capacity)

@@ -1,8 +1,9 @@
 """Gains of dual averaging: weights are averaged, and the sums of gradients that make them solved for.
 
 Weights follow from the sum of gradients G by w = prox(v), v = -rate G, of the strength rate t. Sums of workers that
-began from one base add up to steps as long as all of theirs together, which overshoots where they have met the same
-features. So what is averaged is w, and its subgradient u = (v - w) / (rate t) of the penalty; from the two follows
+began from one trained base add up to steps as long as all of theirs together, which overshoots where they have met the
+same features (from an untrained one: `sums`). So what is averaged is w, and its subgradient u = (v - w) / (rate t) of
+the penalty; from the two follows
     G = -(w / rate + T u)
 with the rate of the merged sums of squares, and T the examples that w counts as penalised for (see `growth`). A slot
 that no worker has met keeps its G.

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.wm_sketch import remarks
-from ouzel.reproduce.wm_sketch.budget_trials import KILOBYTES, LEARNERS, REFERENCE, SEEDS, Outcome, best, load, range_of
-from ouzel.reproduce.wm_sketch.budget_trials import trials as run_trials
-from ouzel.reproduce.writing import Band, draw_bands, markdown_table, signed, write_report
 from ouzel.streams.block import Block
+from reproduce.provenance import DataFolder
+from reproduce.wm_sketch import remarks
+from reproduce.wm_sketch.budget_trials import KILOBYTES, LEARNERS, REFERENCE, SEEDS, Outcome, best, load, range_of
+from reproduce.wm_sketch.budget_trials import trials as run_trials
+from reproduce.writing import Band, draw_bands, markdown_table, signed, write_report
 
 STRENGTHS = (1e-3, 1e-4, 1e-5, 1e-6)
 GAINS = {"RCV1": (0.005, 0.037), "URL": (0.001, 0.004)}  # of awm over hashing, least and greatest over budgets

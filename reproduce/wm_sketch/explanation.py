@@ -16,10 +16,10 @@ from ouzel.analytics.explanation.rows import Rule, rows_of
 from ouzel.analytics.plots import draw_risks
 from ouzel.analytics.sketch import ONE, learn_items
 from ouzel.learners.budget import awm
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, signed, write_report
 
 FILE = "fec_expenditures_2016_sample.csv.xz"
 OUTLIER = "transaction_amt > p80"

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from ouzel.errors import OuzelError
 
-PACKAGE = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[1]
 MODULES = "modules.json"  # beside the reports: the modules that each rests on
 LENGTH = 12  # of a digest
 OWN = "ouzel"
+PACKAGES = {OWN: CHECKOUT / "src" / OWN, "reproduce": CHECKOUT / "reproduce"}
 APART = (  # no number comes from these
     f"{OWN}.cli",
     f"{OWN}.errors",
@@ -51,19 +52,20 @@ class DataFolder:
 
 
 def modules_run() -> list[str]:
-    """The modules of this package that the process has imported: what has run, if it did nothing else."""
+    """The modules of these packages that the process has imported: what has run, if it did nothing else."""
     return sorted(
         name
         for name in sys.modules
-        if name.split(".")[0] == OWN and not any(name == part or name.startswith(f"{part}.") for part in APART)
+        if name.split(".")[0] in PACKAGES and not any(name == part or name.startswith(f"{part}.") for part in APART)
     )
 
 
 def code_digest(modules: Iterable[str]) -> str:
-    """The digest of what modules of this package say; one that is gone says nothing."""
+    """The digest of what modules of these packages say; one that is gone says nothing."""
     digest = hashlib.sha256()
     for name in modules:
-        place = PACKAGE.joinpath(*name.split(".")[1:])
+        package, *parts = name.split(".")
+        place = PACKAGES[package].joinpath(*parts)
         found = next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
         digest.update(f"{name}\n{_meaning(found.read_text('utf-8')) if found else ''}\n".encode())
     return digest.hexdigest()[:LENGTH]
@@ -111,7 +113,7 @@ def head(code: str, files: Iterable[Path]) -> str:
 
 
 def note(results: Path, name: str, modules: list[str]) -> None:
-    """Put down which modules a report rests on."""
+    """Put down which modules a report rests on, those of `ouzel` without its name."""
     known = noted(results)
     known[name] = [module.removeprefix(f"{OWN}.") for module in modules]
     lines = (f"{json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(known))
@@ -132,5 +134,5 @@ def state_of(results: Path, name: str) -> str:
     modules = noted(results).get(name)
     if modules is None:
         return "a report of unknown code"
-    code = code_digest(module if module == OWN else f"{OWN}.{module}" for module in modules)
+    code = code_digest(module if module.split(".")[0] in PACKAGES else f"{OWN}.{module}" for module in modules)
     return "a report of this code" if f"Made from code {code}," in path.read_text() else "a report of other code"

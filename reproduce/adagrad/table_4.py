@@ -10,11 +10,11 @@ import numpy as np
 
 from ouzel.model.model import Model
 from ouzel.plotting.axes import draw_lines
-from ouzel.reproduce.adagrad.census import FEATURES, Tokens, block_of, product_table, tokens_of
-from ouzel.reproduce.adagrad.single_pass import TUNED, best_pass
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import listed, markdown_table, signed, write_report
 from ouzel.streams.block import Block
+from reproduce.adagrad.census import FEATURES, Tokens, block_of, product_table, tokens_of
+from reproduce.adagrad.single_pass import TUNED, best_pass
+from reproduce.provenance import DataFolder
+from reproduce.writing import listed, markdown_table, signed, write_report
 
 NAME = "adagrad-table-4"
 SHARES = (0.05, 0.10, 0.25, 0.50, 1.00)

@@ -12,15 +12,13 @@ from ouzel.errors import OuzelError, suggest
 class Experiment(NamedTuple):
     """Where an experiment lies: its `function(data, output, quick=False, paths=())` writes NAME.md and NAME.png."""
 
-    module_name: str  # below ouzel.reproduce
+    module_name: str  # below reproduce
     function: str
     summary: str
 
     def load(self) -> Callable[..., Any]:
         """The function, its module imported on first use."""
-        found: Callable[..., Any] = getattr(
-            importlib.import_module(f"ouzel.reproduce.{self.module_name}"), self.function
-        )
+        found: Callable[..., Any] = getattr(importlib.import_module(f"reproduce.{self.module_name}"), self.function)
         return found
 
 

@@ -13,10 +13,10 @@ from ouzel.analytics.pmi.corpus import Corpus, texts_of
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
 from ouzel.analytics.sketch import slots_of_items
 from ouzel.plotting.axes import Line, draw_panels
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, signed, write_report
 
 FILE = "reuters21578.tsv.xz"
 WIDTH = 1 << 16

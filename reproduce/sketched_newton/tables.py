@@ -10,11 +10,11 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.plotting.axes import draw_lines
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.sketched_newton.runs import Pass, best_pass, sketched
-from ouzel.reproduce.sketched_newton.sets import SETS, names_and_blocks
-from ouzel.reproduce.writing import draw_bars, draw_scatter, markdown_table, signed, write_report
 from ouzel.streams.block import Block
+from reproduce.provenance import DataFolder
+from reproduce.sketched_newton.runs import Pass, best_pass, sketched
+from reproduce.sketched_newton.sets import SETS, names_and_blocks
+from reproduce.writing import draw_bars, draw_scatter, markdown_table, signed, write_report
 
 STEPS = [2.0**k for k in range(-16, 11)]
 SIZE = 10

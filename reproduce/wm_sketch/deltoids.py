@@ -14,12 +14,12 @@ from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
 from ouzel.analytics.deltoids.two_streams import TwoStreams
 from ouzel.analytics.items import joined_column, prefixed, slots_of_column
 from ouzel.plotting.axes import Line, draw_panels
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, span, write_report
 from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.formats.detection import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, span, write_report
 
 NAME = "wm-figure-10"
 FLOWS, QUERIES = "netflow_ctu.csv.xz", "zeek_dns.tsv.xz"

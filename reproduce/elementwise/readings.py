@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.plotting.axes import Line, draw_panels
-from ouzel.reproduce.elementwise.tables import PUBLISHED, SETS, load
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, span, write_report
 from ouzel.streams.block import Block
+from reproduce.elementwise.tables import PUBLISHED, SETS, load
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, span, write_report
 
 NAME = "elementwise-ons-readings"
 SHOWN = ("satimage", "mnist", "usps", "segment", "pendigits", "dna")

@@ -13,11 +13,11 @@ from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.ranking import draw_pairs, groups_of, pair_rows
-from ouzel.reproduce.adagrad.single_pass import TUNED, grid
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import draw_bars, markdown_table, signed, write_report
 from ouzel.streams.groups import whole_groups
 from ouzel.streams.read import read
+from reproduce.adagrad.single_pass import TUNED, grid
+from reproduce.provenance import DataFolder
+from reproduce.writing import draw_bars, markdown_table, signed, write_report
 
 NAME = "adagrad-table-2"
 STEPS = 100_000  # pairs learnt

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 
 from ouzel.evaluation.comparison.shuffles import join
-from ouzel.reproduce.provenance import DataFolder
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 from ouzel.streams.sources.source import Source
+from reproduce.provenance import DataFolder
 
 TOPICS = ("ECAT", "CCAT", "GCAT", "MCAT")
 DOCUMENTS, NAMES = "rcv1_topics_sample.svm.xz", "rcv1_topics_names.txt.xz"

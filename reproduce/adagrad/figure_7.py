@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from ouzel.plotting.axes import draw_panels
-from ouzel.reproduce.adagrad.rcv1 import TOPICS, documents_of
-from ouzel.reproduce.adagrad.single_pass import best_pass, hold_out
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, span, write_report
+from reproduce.adagrad.rcv1 import TOPICS, documents_of
+from reproduce.adagrad.single_pass import best_pass, hold_out
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, span, write_report
 
 NAME = "adagrad-figure-7"
 SHOWN_FROM = 1e-3  # share of non-zeros

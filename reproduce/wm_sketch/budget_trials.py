@@ -20,9 +20,9 @@ from ouzel.evaluation.comparison.recovery import recovery_error
 from ouzel.evaluation.comparison.shuffles import join
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
-from ouzel.reproduce.provenance import DataFolder
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
+from reproduce.provenance import DataFolder
 
 
 class File(NamedTuple):

@@ -29,9 +29,9 @@ from ouzel.evaluation.comparison.shuffles import compare_orders
 from ouzel.kernels.jit import kernel
 from ouzel.learners.rows import Rows
 from ouzel.learners.scores import best_wrong, score_row
-from ouzel.reproduce.elementwise.tables import PRIOR, PUBLISHED, SETS, load
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, signed, span, write_report
+from reproduce.elementwise.tables import PRIOR, PUBLISHED, SETS, load
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, signed, span, write_report
 
 NAME = "libol-variance"
 AROW, CONFIDENT, SQUARED = 0, 1, 2

@@ -11,10 +11,10 @@ import numpy as np
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.comparison.plots import draw_cumulative
 from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, signed, span, write_report
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, signed, span, write_report
 
 NAME = "elementwise-ons-tables"
 GAUSSIAN = ("cw", "arow", "scw1", "scw2")

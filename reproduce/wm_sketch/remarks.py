@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ouzel.reproduce.writing import Band, listed, span
+from reproduce.writing import Band, listed, span
 
 FIGURE_3 = """
 Medians over ten random orders, each with hash functions of its own; the paper prints a figure without numbers, and says

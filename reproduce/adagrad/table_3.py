@@ -10,13 +10,13 @@ import numpy as np
 
 from ouzel.model.model import Model
 from ouzel.plotting.axes import draw_lines
-from ouzel.reproduce.adagrad.single_pass import TUNED
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import markdown_table, signed, span, write_report
 from ouzel.streams.block import Block
 from ouzel.streams.memory import to_block
 from ouzel.streams.read import read
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
+from reproduce.adagrad.single_pass import TUNED
+from reproduce.provenance import DataFolder
+from reproduce.writing import markdown_table, signed, span, write_report
 
 NAME = "adagrad-table-3"
 TRAIN, TEST = "mnist.train-images-idx3-ubyte.gz", "mnist.t10k-images-idx3-ubyte.gz"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ouzel.reproduce import find
-from ouzel.reproduce.provenance import DataFolder, code_digest, head, modules_run, note
+from reproduce import find
+from reproduce.provenance import DataFolder, code_digest, head, modules_run, note
 
 QUICK = "-quick"
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.reproduce.adagrad.rcv1 import TOPICS, documents_of
-from ouzel.reproduce.adagrad.single_pass import TUNED, best_pass, hold_out
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.writing import draw_bars, listed, markdown_table, signed, span, write_report
 from ouzel.streams.block import Block
+from reproduce.adagrad.rcv1 import TOPICS, documents_of
+from reproduce.adagrad.single_pass import TUNED, best_pass, hold_out
+from reproduce.provenance import DataFolder
+from reproduce.writing import draw_bars, listed, markdown_table, signed, span, write_report
 
 NAME = "adagrad-table-1"
 HELD_OUT = 0.25

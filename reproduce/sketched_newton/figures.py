@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.plotting.axes import draw_lines
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.sketched_newton.runs import best_pass
-from ouzel.reproduce.writing import markdown_table, span, write_report
 from ouzel.sketches.spectral import oja
 from ouzel.streams.block import Block
+from reproduce.provenance import DataFolder
+from reproduce.sketched_newton.runs import best_pass
+from reproduce.writing import markdown_table, span, write_report
 
 EXAMPLES, FEATURES, STRETCHED = 10_000, 100, 10
 CONDITIONS = tuple(range(10, 201, 10))

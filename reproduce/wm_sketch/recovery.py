@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ouzel.reproduce.provenance import DataFolder
-from ouzel.reproduce.wm_sketch import remarks
-from ouzel.reproduce.wm_sketch.budget_trials import (
+from reproduce.provenance import DataFolder
+from reproduce.wm_sketch import remarks
+from reproduce.wm_sketch.budget_trials import (
     KILOBYTES,
     LEARNERS,
     REFERENCE,
@@ -19,8 +19,8 @@ from ouzel.reproduce.wm_sketch.budget_trials import (
     load,
     range_of,
 )
-from ouzel.reproduce.wm_sketch.budget_trials import trials as run_trials
-from ouzel.reproduce.writing import Band, draw_bands, markdown_table, write_report
+from reproduce.wm_sketch.budget_trials import trials as run_trials
+from reproduce.writing import Band, draw_bands, markdown_table, write_report
 
 STRENGTHS = (1e-3, 1e-4, 1e-5, 1e-6)
 

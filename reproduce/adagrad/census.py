@@ -13,10 +13,10 @@ import scipy.sparse as sparse
 
 from ouzel.evaluation.comparison.shuffles import join
 from ouzel.kernels.jit import kernel
-from ouzel.reproduce.provenance import DataFolder
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
+from reproduce.provenance import DataFolder
 
 COLUMNS = tuple(f"c{k}" for k in range(42))  # the files have no header
 WEIGHT, INCOME = "c24", "c41"

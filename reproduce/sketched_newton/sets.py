@@ -11,9 +11,9 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.shuffles import join
-from ouzel.reproduce.provenance import DataFolder
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
+from reproduce.provenance import DataFolder
 
 
 class DataSet(NamedTuple):

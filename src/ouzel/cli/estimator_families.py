@@ -85,7 +85,8 @@ class Family(NamedTuple):
                     found[name] = _parameter(learner, name, defaults, self.about.get(name, ""))
         own = [
             Parameter(name, *_typed(defaults[name]), self.about.get(name, ""))
-            for name in defaults.keys() - found.keys()
+            for name in defaults
+            if name not in found and name != "loss"
         ]
         return [*found.values(), *own]
 

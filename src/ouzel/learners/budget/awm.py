@@ -144,7 +144,6 @@ def _move_noted(state, indices, values, factor, noted, settings):
     """Move the weights in the noted cells, and let features enter the active set that have become heavy enough."""
     if factor == 0.0:
         return
-    width = width_of(state)
     runs = np.uint32(len(state.bounds) - 1)
     for k in range(noted):
         cell = state.cells[k]
@@ -160,7 +159,7 @@ def _move_noted(state, indices, values, factor, noted, settings):
             entry = change_weight(state, indices[k], -factor * values[k])
             for other in range(k + 1, noted):
                 if state.cells[other] == entry:  # that was noted for a feature just evicted
-                    state.cells[other], sign = place(state, indices[other], width)
+                    state.cells[other], sign = place(state, indices[other], width_of(state))
                     state.signed[other] = sign * values[other]
 
 

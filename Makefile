@@ -6,7 +6,7 @@ MINUTES ?= 10
 # Some images set it; without bytecode each of the hundreds of processes that tests start would compile its sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long torture lint record bench reproduce commands settings json vowpal-wabbit pages wheel docs clean help
+.PHONY: demo test test-long torture lint record bench reproduce commands settings json estimators vowpal-wabbit pages wheel docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,9 @@ settings: .venv/ready  ## write docs/settings.md anew, after a change of a setti
 
 json: .venv/ready  ## write docs/json.md anew, after a change of what commands print with --json
 	$(BIN)/python -m ouzel.cli.schemas.page > docs/json.md
+
+estimators: .venv/ready  ## write the classes of named estimators anew, after a change of a learner or a setting
+	$(BIN)/python -m ouzel.cli.estimator_modules
 
 vowpal-wabbit: .venv/ready  ## write docs/vowpal-wabbit.md anew, after a change of its table
 	$(BIN)/python -m ouzel.cli.vowpal_wabbit > docs/vowpal-wabbit.md

@@ -20,9 +20,12 @@ from default_peers import write_vw
 
 from ouzel.evaluation.comparison.shuffles import join
 from ouzel.plotting.axes import draw_lines
-from ouzel.reproduce.adagrad.single_pass import grid, hold_out, one_pass
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from reproduce.adagrad.single_pass import grid, hold_out, one_pass
 
 LEARNERS = ("adagrad-rda", "adagrad", "rda", "fobos")
 STRENGTHS = [10.0 ** (k / 3) for k in range(-21, -7)]

@@ -9,14 +9,18 @@ son-oja, mean of five starts, when features are numbered anew.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 
 from ouzel.model.model import Model
-from ouzel.reproduce.sketched_newton.figures import source
-from ouzel.reproduce.sketched_newton.sets import SETS, load
 from ouzel.streams.block import Block
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from reproduce.sketched_newton.figures import source
+from reproduce.sketched_newton.sets import SETS, load
 
 LEARNERS = ("adagrad", "son-oja", "son-fd", "son-rp")
 MOST = 30_000  # examples of a set

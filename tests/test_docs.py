@@ -40,6 +40,14 @@ def test_the_page_of_settings_says_what_is_declared():
     assert (ROOT / "docs" / "settings.md").read_text() == page(), "run `make settings`"
 
 
+def test_named_estimators_are_those_of_the_catalogue():
+    from ouzel.cli.estimator_modules import files
+
+    other = [str(path.relative_to(ROOT)) for path, text in files() if path.read_text() != text]
+
+    assert other == [], "run `make estimators`"
+
+
 def test_the_page_for_people_from_vowpal_wabbit_is_the_table_that_answers_them():
     from ouzel.cli.vowpal_wabbit import page
 

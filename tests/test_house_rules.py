@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "ouzel"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "ouzel"
 FILES = sorted(PACKAGE.rglob("*.py"))
+EXPERIMENTS = sorted((ROOT / "reproduce").rglob("*.py"))  # beside the package, over its rooms
 LONGEST = 300  # lines
 LONGER = {  # kernels, and readers of formats, tables and logs
     "kernels": 500,
@@ -60,7 +62,6 @@ CATALOGUES = {
     "learners/gradient/adagrad_multiclass.py",
     "learners/newton/sketched_oja.py",
     "learners/plugins.py",  # packages of users
-    "reproduce/__init__.py",
     "streams/formats/catalogue.py",
     "streams/sources/databases.py",  # drivers
     "streams/sources/addresses.py",
@@ -71,7 +72,7 @@ EXCUSED: set[tuple[str, str]] = set()
 
 
 def room_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return path.relative_to(PACKAGE if path in FILES else ROOT).parts[0].removesuffix(".py")
 
 
 def called(node: ast.AST) -> str:
@@ -104,7 +105,7 @@ def offences(path: Path) -> Iterator[str]:
     tree, room = ast.parse(path.read_text()), room_of(path)
     allowed = {other for other in LEVEL if room not in LEVEL or LEVEL[other] < LEVEL[room]} | {room, "__init__"}
     allowed |= {other for here, other in EXCUSED if here == room}
-    longest = LONGER.get(path.parent.relative_to(PACKAGE).as_posix(), LONGEST)
+    longest = LONGER.get(path.parent.relative_to(ROOT).as_posix().removeprefix("src/ouzel/"), LONGEST)
     if len(path.read_text().splitlines()) > longest:
         yield "is too long"
     if not ast.get_docstring(tree):
@@ -117,7 +118,14 @@ def offences(path: Path) -> Iterator[str]:
 
 
 def test_files_are_short_documented_and_import_only_rooms_below_their_own():
-    assert {path: found for path in FILES if (found := list(offences(path)))} == {}
+    assert {path: found for path in FILES + EXPERIMENTS if (found := list(offences(path)))} == {}
+
+
+def test_the_package_knows_of_the_experiments_in_their_command_alone():
+    imports = re.compile(r"^\s*(?:from|import) reproduce\b", re.MULTILINE)
+    found = {path.relative_to(PACKAGE).as_posix() for path in FILES if imports.search(path.read_text())}
+
+    assert found == {"cli/commands/reproduce.py", "cli/experiments.py"}
 
 
 def test_numba_and_llvm_are_imported_by_kernels_and_the_instructions_of_the_default_alone():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.test_house_rules import FILES, PACKAGE
+from tests.test_house_rules import EXPERIMENTS, FILES, PACKAGE, ROOT
 
 PRIVATE = {"told", "telling", "asked", "beside", "held", "noted", "met", "putting", "making", "door", "doors"}
 PHRASES = re.compile(r"\bso many\b|\bwhat becomes of\b|^(?:Of|What|Which|How)\b", re.IGNORECASE)
@@ -69,11 +69,9 @@ def offences(place: str, source: str) -> list[str]:
 
 
 FOUND: dict[str, dict[str, list[str]]] = {}
-for path in FILES:
-    room = path.relative_to(PACKAGE).parts[0]
-    FOUND.setdefault(room, {})[path.relative_to(PACKAGE).as_posix()] = offences(
-        path.relative_to(PACKAGE).as_posix(), path.read_text()
-    )
+for path in FILES + EXPERIMENTS:
+    place = path.relative_to(PACKAGE if path in FILES else ROOT)
+    FOUND.setdefault(place.parts[0], {})[place.as_posix()] = offences(place.as_posix(), path.read_text())
 
 
 @pytest.mark.parametrize("room", sorted(set(FOUND) - TO_DO))

@@ -5,9 +5,10 @@ import csv
 import numpy as np
 import pytest
 
-import ouzel.reproduce
+import reproduce
 from ouzel import OuzelError, compare
 from ouzel import read as ouzel_read
+from ouzel.cli.commands.reproduce import experiments_beginning
 
 
 def test_the_table_shows_the_best_of_each_learner(ouzel, small):
@@ -151,14 +152,17 @@ def test_experiments_are_listed_and_run(ouzel, tmp_path, monkeypatch):
         def load(self):
             return lambda data, output, quick, paths: ran.append((data.path.name, quick, paths))
 
-    monkeypatch.setitem(_experiments(), "some-table", Known())
+    monkeypatch.setitem(reproduce.EXPERIMENTS, "some-table", Known())
     assert "a table; no report" in ouzel("reproduce").out
     assert ouzel("reproduce", "some-table", "--output", tmp_path / "o", "--quick").status == 0
     assert ran == [("data", True, [])]
 
 
-def _experiments():
-    return ouzel.reproduce.EXPERIMENTS
+def test_help_and_completion_name_the_experiments(ouzel):
+    said = " ".join(ouzel("reproduce", "--help").out.split()).replace("- ", "-")
+
+    assert ", ".join(sorted(reproduce.EXPERIMENTS)) in said
+    assert experiments_beginning("son-figure") == ["son-figure-1", "son-figure-2", "son-figure-4"]
 
 
 @pytest.mark.long

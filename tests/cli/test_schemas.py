@@ -117,7 +117,7 @@ def test_the_demonstration(ouzel, tmp_path, monkeypatch):
 
 
 def test_experiments_listed_and_run(ouzel, tmp_path, monkeypatch):
-    from ouzel import reproduce
+    import reproduce
 
     class Small:
         summary = "a small one"

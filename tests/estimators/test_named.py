@@ -1,10 +1,24 @@
 """Classifiers whose parameters pick among learners, and what every one of them promises."""
 
+import inspect
+import pickle
+import re
+import sys
+import typing
+from pathlib import Path
+from types import ModuleType
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import ouzel
+from ouzel.cli.estimator_families import families, own_family
+from ouzel.cli.estimator_modules import module_text
 from ouzel.estimators import gaussian, margin
+from ouzel.estimators.named import Named
+from ouzel.learners.catalogue import LEARNERS, Learner
+from ouzel.model.setting_names import described
 
 KINDS = [
     kind
@@ -119,3 +133,90 @@ def test_a_whole_matrix_grows_with_the_features(kind):
 def test_an_unknown_choice_is_one_clear_line():
     with pytest.raises(ouzel.OuzelError, match="covariance must be one of 'diagonal', 'full'; got 'whole'"):
         ouzel.AROWClassifier(covariance="whole").fit([[0.0], [1.0]], [0, 1])
+
+
+NAMED = [kind for name in ouzel.__all__ if isinstance(kind := getattr(ouzel, name), type) and issubclass(kind, Named)]
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """`made(learner)`: the module with the classes of a learner that the table of families does not know."""
+
+    def make(learner: Learner) -> ModuleType:
+        monkeypatch.setitem(LEARNERS, learner.name, learner)
+        module = ModuleType("estimators_of_a_learner")
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        exec(module_text("new", [own_family(learner)]), vars(module))
+        return module
+
+    return make
+
+
+def test_a_new_learner_has_estimators_without_a_further_edit(made, monkeypatch):
+    learner = Learner("quick-step", "gradient.ogd", "steps that are quick", (("power", 0.25),))
+
+    module = made(learner)
+
+    assert "quick-step" in [one.name for family in families() for one in family.learners.values()]
+    signature = inspect.signature(module.QuickStepClassifier)
+    assert signature.parameters["power"].default == 0.25
+    assert signature.parameters["learning_rate"].default == 0.5
+    assert "how fast steps fall" in module.QuickStepClassifier.__doc__
+    assert module.QuickStepClassifier.__doc__.startswith("Steps that are quick.\n")
+    assert module.QuickStepRegressor().loss == "squared"
+    model = module.QuickStepClassifier(power=0.5)
+    assert clone(model).get_params() == pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
+    assert model.fit([[0.0], [1.0]] * 5, [0, 1] * 5).predict([[1.0]]).tolist() == [1]
+
+
+def test_every_learner_of_the_catalogue_has_a_class():
+    learners = {name for kind in NAMED for name in (kind.learners or {(): kind.learner}).values()}
+
+    assert learners | {"awm-nce"} == {name for name, learner in LEARNERS.items() if learner.package}
+
+
+@pytest.mark.parametrize("kind", NAMED, ids=lambda kind: kind.__name__)
+def test_parameters_of_a_class_have_types_defaults_and_a_meaning(kind):
+    signature, hints = inspect.signature(kind), typing.get_type_hints(kind)
+    learner = LEARNERS[kind.learner]
+    own = [name for name in vars(kind)["__annotations__"] if name != "learners"]
+    said = kind.__doc__ if "Parameters" in kind.__doc__ else getattr(ouzel, f"{kind.__name__[:-9]}Classifier").__doc__
+
+    assert set(own) <= signature.parameters.keys() & hints.keys()
+    assert all(signature.parameters[name].default is not inspect.Parameter.empty for name in own)
+    assert {name for name in own if not re.search(rf"^    {name} : \S", said, re.MULTILINE)} == set()
+    settings = described(learner)
+    for name in set(own) & set(settings) - {"loss", "learning_rate", "curvature", "diagonal", "bound", "largest"}:
+        given, usual = getattr(kind(), name), settings[name].default
+        words = {"yes": True, "no": False, 8192.0: "8KB", "random(slots=262144.0)": "random", "none": None}
+        assert given == words.get(usual, usual), name
+
+
+@pytest.mark.parametrize("kind", NAMED, ids=lambda kind: kind.__name__)
+def test_a_class_is_found_under_its_name_by_pickle_and_clone(kind):
+    model = kind(seed=3)
+
+    assert getattr(sys.modules[kind.__module__], kind.__name__) is kind
+    for other in (pickle.loads(pickle.dumps(model)), clone(model)):
+        assert type(other) is kind
+        assert other.get_params() == model.get_params()
+
+
+def test_type_checkers_and_editors_know_every_public_name():
+    stub = Path(ouzel.__file__).with_suffix(".pyi").read_text()
+
+    names = re.findall(r"^from (\S+) import (\w+) as \2$", stub, re.MULTILINE)
+
+    assert {name: home for home, name in names} == ouzel._HOME
+
+
+def test_a_penalty_that_is_a_norm_or_a_domain_is_a_parameter(tmp_path):
+    X, y = stream(60)
+    model = ouzel.AdaGradEagerClassifier(penalty="l2-ball(radius=0.5)", update="dual-averaging")
+    model.partial_fit(X, y == "ant").save(tmp_path / "m")
+
+    loaded = ouzel.load(tmp_path / "m")
+
+    assert type(loaded) is ouzel.AdaGradEagerClassifier
+    assert np.linalg.norm(np.append(loaded.coef_, loaded.intercept_)) <= 0.5 + 1e-6
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ouzel.reproduce.elementwise import readings
-from ouzel.reproduce.elementwise.readings import READINGS
+from reproduce.elementwise import readings
+from reproduce.elementwise.readings import READINGS
 from tests.learners.classes import learn, stream
 
 

@@ -1,6 +1,7 @@
 """l1 (section 6.1), rates per feature and cells of 8 and 16 bits (section 9) in WM-Sketch and AWM-Sketch."""
 
 import itertools
+import typing
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import ouzel
 from ouzel.layout import allocate
 from ouzel.learners import catalogue
 from ouzel.learners.budget import awm, awm_extended, extensions, wm, wm_extended
+from ouzel.learners.budget.settings import SHARED
 from ouzel.model.model import Model
 from ouzel.sketches import cells
 from tests.checks.laws import LAWS, UNSHARED, assert_same
@@ -183,6 +185,31 @@ def test_what_does_not_go_together_is_refused():
     ]:
         with pytest.raises(ouzel.OuzelError, match=message):
             Model(name, **given)
+
+
+@pytest.mark.parametrize("module", [wm, wm_extended, awm, awm_extended], ids=lambda module: module.__name__)
+def test_the_common_loop_is_cached_as_part_of_the_learner_that_it_is_made_for(module):
+    """Kernels are stamped with the sources of their module: that of the loop alone would miss what is compiled in."""
+    assert module.learn_row.__module__ == module.__name__
+    assert module.learn_rows.__module__ == module.__name__
+
+
+@pytest.mark.parametrize(("plain", "extended"), [(wm, wm_extended), (awm, awm_extended)])
+def test_a_learner_and_its_extension_have_one_class_of_settings(plain, extended):
+    assert extended.Settings is plain.Settings
+
+
+def test_settings_that_budgeted_learners_share_are_declared_alike():
+    for name, learner in catalogue.LEARNERS.items():
+        if learner.module_name.startswith("budget."):
+            kind = learner.settings
+            shared = [field for field in kind._fields if field in SHARED]
+
+            assert shared == [field for field in SHARED if field in kind._fields], name
+            for field in set(shared) - {"budget", "heap_size"}:
+                hint, default = SHARED[field]
+                assert typing.get_type_hints(kind, include_extras=True)[field] == hint, (name, field)
+                assert kind._field_defaults[field] == default, (name, field)
 
 
 def test_rows_are_learnt_alike_whatever_block_they_come_in():

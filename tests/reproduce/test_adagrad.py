@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ouzel.reproduce import find
-from ouzel.reproduce.adagrad.census import Tokens, block_of, product_table
-from ouzel.reproduce.adagrad.single_pass import best_pass, hold_out
-from ouzel.reproduce.writing import signed
 from ouzel.streams.block import Block
+from reproduce import find
+from reproduce.adagrad.census import Tokens, block_of, product_table
+from reproduce.adagrad.single_pass import best_pass, hold_out
+from reproduce.writing import signed
 
 
 @pytest.mark.long

@@ -5,8 +5,8 @@ import pytest
 
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.comparison.shuffles import Summary
-from ouzel.reproduce import find
-from ouzel.reproduce.elementwise import readings, tables
+from reproduce import find
+from reproduce.elementwise import readings, tables
 from tests.learners.classes import learn, stream
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ouzel.learners.gaussian import arow, rule
-from ouzel.reproduce.elementwise.libol_variance import AROW, CONFIDENT, SQUARED, one_pass, steps
+from reproduce.elementwise.libol_variance import AROW, CONFIDENT, SQUARED, one_pass, steps
 from tests.learners.classes import rows_of, stream
 
 

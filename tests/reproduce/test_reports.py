@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.reproduce import EXPERIMENTS
-from ouzel.reproduce.provenance import DataFolder, _meaning, code_digest, data_digest, note, noted, state_of
-from ouzel.reproduce.running import run
+from reproduce import EXPERIMENTS
+from reproduce.provenance import DataFolder, _meaning, code_digest, data_digest, note, noted, state_of
+from reproduce.running import run
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "reproduce" / "results"
@@ -58,7 +58,7 @@ def test_other_code_and_other_data_have_other_digests(folder):
     run("number", folder, folder)
 
     assert (folder / "number.md").read_text().split("\n")[2] != text.split("\n")[2]
-    assert code_digest(["ouzel.reproduce.writing"]) != code_digest(["ouzel.reproduce.running"])
+    assert code_digest(["reproduce.writing"]) != code_digest(["reproduce.running"])
     note(folder, "number", ["ouzel.errors"])
     assert state_of(folder, "number") == "a report of other code"
 
@@ -112,7 +112,7 @@ def test_comments_docstrings_and_layout_are_not_code():
 @pytest.mark.parametrize("module", MODULES)
 def test_what_is_said_beside_a_table_holds_no_measured_number(module):
     """Constants may quote a paper; what was measured is worked out where it is said."""
-    source = Path(importlib.import_module(f"ouzel.reproduce.{module}").__file__).read_text()
+    source = Path(importlib.import_module(f"reproduce.{module}").__file__).read_text()
     for node in ast.parse(source).body:
         names = [getattr(target, "id", "") for target in getattr(node, "targets", [])]
         if any(name.startswith(("REMARKS", "FIGURE_")) for name in names):

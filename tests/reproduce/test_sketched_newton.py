@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ouzel.reproduce import find
-from ouzel.reproduce.sketched_newton.figures import eigenvalue_error, source
-from ouzel.reproduce.sketched_newton.runs import Clipped, best_pass, one_pass, sketched
-from ouzel.reproduce.sketched_newton.sets import numbered
 from ouzel.sketches.spectral import sparse_frequent_directions
 from ouzel.streams.block import Block
 from ouzel.terms import losses
+from reproduce import find
+from reproduce.sketched_newton.figures import eigenvalue_error, source
+from reproduce.sketched_newton.runs import Clipped, best_pass, one_pass, sketched
+from reproduce.sketched_newton.sets import numbered
 
 
 @pytest.mark.long

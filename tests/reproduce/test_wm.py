@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.reproduce import find
-from ouzel.reproduce.wm_sketch.budget_trials import LEARNERS, Outcome, best, configurations, load, range_of, trials
 from ouzel.streams.block import Block
+from reproduce import find
+from reproduce.wm_sketch.budget_trials import LEARNERS, Outcome, best, configurations, load, range_of, trials
 
 
 @pytest.mark.long

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ouzel.reproduce import find
+from reproduce import find
 
 
 @pytest.mark.long

@@ -1,6 +1,15 @@
-"""Estimators: the catalogue's learners in the protocols of scikit-learn and River."""
+"""Estimators: the learners in the protocols of scikit-learn and River. Written by `make estimators`."""
 
-from ouzel.estimators.adagrad import AdaGradClassifier, AdaGradRegressor
+from ouzel.estimators.adagrad import (
+    AdaGradBlockClassifier,
+    AdaGradBlockRegressor,
+    AdaGradClassifier,
+    AdaGradEagerClassifier,
+    AdaGradEagerRegressor,
+    AdaGradFullClassifier,
+    AdaGradFullRegressor,
+    AdaGradRegressor,
+)
 from ouzel.estimators.auto_rate import AutoRateClassifier, AutoRateRegressor
 from ouzel.estimators.budgeted import (
     AWMSketchClassifier,
@@ -8,6 +17,8 @@ from ouzel.estimators.budgeted import (
     FeatureHashingClassifier,
     SpaceSavingClassifier,
     TruncationClassifier,
+    UnboundedClassifier,
+    UnboundedRegressor,
     WMSketchClassifier,
 )
 from ouzel.estimators.gaussian import (
@@ -18,6 +29,15 @@ from ouzel.estimators.gaussian import (
     NHERDClassifier,
     SecondOrderPerceptronClassifier,
     SoftConfidenceWeightedClassifier,
+)
+from ouzel.estimators.gradient import (
+    AdaGradMulticlassClassifier,
+    FOBOSClassifier,
+    FOBOSRegressor,
+    FTRLProximalClassifier,
+    FTRLProximalRegressor,
+    RDAClassifier,
+    RDARegressor,
 )
 from ouzel.estimators.margin import (
     ALMAClassifier,
@@ -37,7 +57,14 @@ __all__ = [
     "ALMAClassifier",
     "AROWClassifier",
     "AWMSketchClassifier",
+    "AdaGradBlockClassifier",
+    "AdaGradBlockRegressor",
     "AdaGradClassifier",
+    "AdaGradEagerClassifier",
+    "AdaGradEagerRegressor",
+    "AdaGradFullClassifier",
+    "AdaGradFullRegressor",
+    "AdaGradMulticlassClassifier",
     "AdaGradRanker",
     "AdaGradRegressor",
     "AutoRateClassifier",
@@ -45,6 +72,10 @@ __all__ = [
     "ConfidenceWeightedClassifier",
     "CountMinClassifier",
     "ElementwiseNewtonClassifier",
+    "FOBOSClassifier",
+    "FOBOSRegressor",
+    "FTRLProximalClassifier",
+    "FTRLProximalRegressor",
     "FeatureHashingClassifier",
     "IELLIPClassifier",
     "MulticlassGradientClassifier",
@@ -59,6 +90,8 @@ __all__ = [
     "OnlineRegressor",
     "PassiveAggressiveClassifier",
     "PerceptronClassifier",
+    "RDAClassifier",
+    "RDARegressor",
     "ROMMAClassifier",
     "SecondOrderPerceptronClassifier",
     "SketchedNewtonClassifier",
@@ -66,5 +99,7 @@ __all__ = [
     "SoftConfidenceWeightedClassifier",
     "SpaceSavingClassifier",
     "TruncationClassifier",
+    "UnboundedClassifier",
+    "UnboundedRegressor",
     "WMSketchClassifier",
 ]

@@ -1,51 +1,50 @@
-"""The learner with nothing to tune."""
+"""Named estimators, auto_rate. Written by `make estimators`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.named import Named
+from ouzel.estimators.named import Named, Term
 from ouzel.estimators.regressor import Regressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRateClassifier(Named, Classifier):
-    """Models of the first and second order on features standardised as they come, stacked: nothing to tune.
+    """A stack of first- and second-order models with online standardization: nothing to tune.
 
     Parameters
     ----------
-    loss : "logistic"; by "hinge", "smoothed-hinge", "squared-hinge", "squared" or a loss term, four models of the first
-        order are stacked instead
-    learning_rate : multiplies all step sizes
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    learning_rate : multiplies all step sizes; a number from 1e-30 to 1e9
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = AutoRateClassifier().fit([[0.0, 9.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3)
-    >>> model.predict([[1.0, 0.0]]).tolist()
+    >>> model = AutoRateClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "auto"
 
-    loss: Any = "logistic"
+    loss: Term = "logistic"
     learning_rate: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRateRegressor(Named, Regressor):
-    """The same for numbers, centred and scaled as they come: parameters of `AutoRateClassifier`, losses of regression.
+    """AutoRate on numbers: parameters of `AutoRateClassifier`, losses of regression.
 
     Examples
     --------
     >>> model = AutoRateRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
-    >>> round(model.predict([[1.0]]).item(), 1)
-    1.0
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
     """
 
     learner = "auto"
 
-    loss: Any = "squared"
+    loss: Term = "squared"
     learning_rate: float = 1.0

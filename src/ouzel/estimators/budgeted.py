@@ -1,210 +1,295 @@
-"""Classifiers within a byte budget."""
+"""Named estimators, budgeted. Written by `make estimators`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
-from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.named import Named
-
-PLAIN = {"loss": "logistic", "l1": 0.0, "per_feature": False, "cell_bits": 32}  # of noise-contrastive estimation
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class _Budgeted(Named, Classifier):
-    """Parameters that every budgeted learner has.
-
-    Parameters
-    ----------
-    loss : "logistic", "smoothed-hinge", "squared", …, or a loss term
-    budget : bytes, a number or a size such as "8KB"; with more than two classes each has so many
-    learning_rate, schedule : first step, and "inverse-time" (the authors' code), "inverse-root" or "constant"
-    l2 : strength of the ridge penalty
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`; the seed is the sketch's, too
-    """
-
-    loss: Any = "logistic"
-    budget: Any = "8KB"
-    learning_rate: float = 0.1
-    schedule: Any = "inverse-time"
-    l2: float = 1e-6
-
-    @property
-    def coef_(self) -> Any:
-        """Not known: a budget has no list of its features; see `top_weights`."""
-        raise AttributeError("a byte budget keeps no weight vector; ask for top_weights")
+from ouzel.estimators.mixins import ActiveSet, Budgeted
+from ouzel.estimators.named import Learners, Named, Term
+from ouzel.estimators.regressor import Regressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AWMSketchClassifier(_Budgeted):
+class AWMSketchClassifier(ActiveSet, Classifier):
     """Active-Set Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): heavy weights exact, others sketched.
 
     Parameters
     ----------
-    heap_size, width, depth : of the active set and the sketch, instead of what the budget gives; 0 for that
-    noise : 0, or with many classes how many are drawn for an example to be learnt against, by noise-contrastive
-        estimation, instead of all
-    l1 : strength of the l1 penalty, on the sketch as well (section 6.1)
-    per_feature : AdaGrad's rates, a second number a cell out of the same budget (section 9)
-    cell_bits : 32, or without l1 cells of 8 or 16 bits, rounded at random (section 9)
-    loss, budget, learning_rate, schedule, l2 : "logistic", "8KB", 0.1, "inverse-time" and 1e-6 unless given
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`; the seed is the sketch's, too
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    budget : bytes to keep; a size in bytes, such as 8KB, of 16 or more, as memory allows
+    heap_size : features kept; 0 for what the budget gives; a whole number of 0 or more, as memory allows
+    width : counters in a row of the sketch; 0 likewise; a whole number of 0 or more, as memory allows
+    depth : rows of the sketch; 0 likewise; a whole number of 0 or more, as memory allows
+    learning_rate : step size; a number from 1e-30 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
+    l1 : strength of the l1 penalty on the sketch: cells become exactly zero; a number from 0 to 1e9
+    per_feature : a learning rate for each feature, AdaGrad's; 4 bytes more for each cell
+    cell_bits : of a cell of the sketch: 32, or 16 or 8, rounded at random; a whole number from 8 to 32
+    noise : 0, or with many classes how many are drawn for an example to be learnt against, instead of all; a whole
+        number from 1 to 65,536
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = AWMSketchClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
-    >>> model.bytes_used_
-    1024
+    >>> model = AWMSketchClassifier(budget="1KB")
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
     """
 
     learner = "awm"
 
+    loss: Term = "logistic"
+    budget: float | str = "8KB"
     heap_size: int = 0
     width: int = 0
     depth: int = 0
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"
     l1: float = 0.0
     per_feature: bool = False
     cell_bits: int = 32
     noise: int = 0
 
-    @classmethod
-    def choice(cls, learner: str) -> dict[str, Any] | None:
-        """Return the parameters, other than settings, that choose a learner of the catalogue; None if none do."""
-        return {} if learner in ("awm", "awm-nce") else None
-
-    def _learner_name(self) -> str:
-        return "awm-nce" if self.noise else "awm"
-
-    def _settings(self) -> dict[str, Any]:
-        settings = super()._settings()
-        if not self.noise:
-            del settings["noise"]
-            return settings
-        for name, only in PLAIN.items():
-            if settings.pop(name) != only:
-                given = getattr(self, name)
-                raise OuzelError(f"noise-contrastive estimation has {name}={only!r}: that, or noise=0; got {given!r}")
-        return settings
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class WMSketchClassifier(_Budgeted):
+class WMSketchClassifier(Budgeted, Classifier):
     """Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): all weights in a CountSketch.
 
     Parameters
     ----------
-    averaging : recover weights from the mean of the iterates (Theorem 2), for a second table
-    radius : of the l2 ball that the sketch is kept in, 0 for none
-    epsilon, delta, features : the size by Theorem 1: errors of epsilon ||w||_1 with probability 1 - delta, of so many
-        features; of theoretical use alone, far too large in practice; 0 for the size that the budget gives
-    heap_size, width, depth, l1, per_feature, cell_bits : see `AWMSketchClassifier`, and there for the others
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    budget : bytes to keep; a size in bytes, such as 8KB, of 16 or more, as memory allows
+    heap_size : features kept; 0 for what the budget gives; a whole number of 0 or more, as memory allows
+    width : counters in a row of the sketch; 0 likewise; a whole number of 0 or more, as memory allows
+    depth : rows of the sketch; 0 likewise; a whole number of 0 or more, as memory allows
+    learning_rate : step size; a number from 1e-30 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
+    averaging : weights are those of the mean iterate
+    radius : of the l2 ball that the sketch is kept in; 0 for none; a number from 0 to 1e9
+    epsilon : error for which Theorem 1 sizes the sketch, far too large in practice; 0: none; a number of 0 or more
+        and below 1
+    delta : with `epsilon`: the chance to miss it; a number from 1e-9 to 0.5
+    features : with `epsilon`: features that there are; a number from 1 to 1e15
+    l1 : strength of the l1 penalty on the sketch: cells become exactly zero; a number from 0 to 1e9
+    per_feature : a learning rate for each feature, AdaGrad's; 4 bytes more for each cell
+    cell_bits : of a cell of the sketch: 32, or 16 or 8, rounded at random; a whole number from 8 to 32
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = WMSketchClassifier(budget="2KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
-    >>> model.bytes_used_
-    2048
+    >>> model = WMSketchClassifier(budget="1KB")
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
     """
 
     learner = "wm"
 
+    loss: Term = "logistic"
+    budget: float | str = "8KB"
     heap_size: int = 0
     width: int = 0
     depth: int = 0
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"
     averaging: bool = False
     radius: float = 0.0
     epsilon: float = 0.0
     delta: float = 0.05
-    features: int = 262144
+    features: float = 262144.0
     l1: float = 0.0
     per_feature: bool = False
     cell_bits: int = 32
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TruncationClassifier(_Budgeted):
+class TruncationClassifier(Budgeted, Classifier):
     """The heaviest weights, or a sample in which heavy ones are likelier (Tai et al. 2018, Algorithms 3 and 4).
 
     Parameters
     ----------
-    variant : "simple" or "probabilistic"
-    heap_size : features kept, instead of what the budget gives
-    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
+    variant : keeps the heaviest weights, or a sample; one of "simple", "probabilistic"
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    budget : bytes to keep; a size in bytes, such as 8KB, of 8 or more, as memory allows
+    heap_size : features kept; 0 for what the budget gives; a whole number of 0 or more, as memory allows
+    learning_rate : step size; a number from 1e-30 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = TruncationClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
-    >>> model.predict([[1.0, 0.0]]).tolist()
+    >>> model = TruncationClassifier(budget="1KB")
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "truncation"
     choices = ("variant",)
-    learners: ClassVar = {("simple",): "truncation", ("probabilistic",): "probabilistic-truncation"}
+    learners: ClassVar[Learners] = {("simple",): "truncation", ("probabilistic",): "probabilistic-truncation"}
 
-    variant: str = "simple"
+    variant: Literal["simple", "probabilistic"] = "simple"
+    loss: Term = "logistic"
+    budget: float | str = "8KB"
     heap_size: int = 0
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SpaceSavingClassifier(_Budgeted):
-    """Weights of the most frequent features, found by SpaceSaving.
+class SpaceSavingClassifier(Budgeted, Classifier):
+    """Weights of the most frequent features, found by SpaceSaving (Metwally, Agrawal & El Abbadi 2005).
 
     Parameters
     ----------
-    heap_size : features kept, instead of what the budget gives
-    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    budget : bytes to keep; a size in bytes, such as 8KB, of 12 or more, as memory allows
+    heap_size : features kept; 0 for what the budget gives; a whole number of 0 or more, as memory allows
+    learning_rate : step size; a number from 1e-30 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = SpaceSavingClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
-    >>> model.predict([[1.0, 0.0]]).tolist()
+    >>> model = SpaceSavingClassifier(budget="1KB")
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "space-saving"
 
+    loss: Term = "logistic"
+    budget: float | str = "8KB"
     heap_size: int = 0
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CountMinClassifier(_Budgeted):
-    """Weights of the most frequent features, found by a CountMin sketch and a heap.
+class CountMinClassifier(Budgeted, Classifier):
+    """Weights of the most frequent features, found by a CountMin sketch (Cormode & Muthukrishnan 2005) and a heap.
 
     Parameters
     ----------
-    heap_size, width, depth : of the heap and the sketch, instead of what the budget gives; 0 for that
-    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    budget : bytes to keep; a size in bytes, such as 8KB, of 24 or more, as memory allows
+    heap_size : features kept; 0 for what the budget gives; a whole number of 0 or more, as memory allows
+    width : counters in a row of the sketch; 0 likewise; a whole number of 0 or more, as memory allows
+    depth : rows of the sketch; 0 likewise; a whole number of 0 or more, as memory allows
+    learning_rate : step size; a number from 1e-30 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = CountMinClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
-    >>> model.predict([[1.0, 0.0]]).tolist()
+    >>> model = CountMinClassifier(budget="1KB")
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "count-min"
 
+    loss: Term = "logistic"
+    budget: float | str = "8KB"
     heap_size: int = 0
     width: int = 0
     depth: int = 0
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FeatureHashingClassifier(_Budgeted):
+class FeatureHashingClassifier(Budgeted, Classifier):
     """Feature hashing (Weinberger et al. 2009) within a byte budget; it has no list of heavy features.
 
     Parameters
     ----------
-    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    budget : bytes to keep; a size in bytes, such as 8KB, of 4 or more, as memory allows
+    learning_rate : step size; a number from 1e-30 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = FeatureHashingClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
-    >>> model.predict([[1.0, 0.0]]).tolist()
+    >>> model = FeatureHashingClassifier(budget="1KB")
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "hashing"
+
+    loss: Term = "logistic"
+    budget: float | str = "8KB"
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UnboundedClassifier(Named, Classifier):
+    """Logistic regression with no budget, its heaviest weights in a heap.
+
+    Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams".
+
+    Parameters
+    ----------
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    heap_size : heaviest features known by name; a whole number of 1 or more, as memory allows
+    learning_rate : step size; a number from 1e-30 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = UnboundedClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "unbounded"
+
+    loss: Term = "logistic"
+    heap_size: int = 128
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UnboundedRegressor(Named, Regressor):
+    """Unbounded on numbers: parameters of `UnboundedClassifier`, losses of regression.
+
+    Examples
+    --------
+    >>> model = UnboundedRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
+    """
+
+    learner = "unbounded"
+
+    loss: Term = "squared"
+    heap_size: int = 128
+    learning_rate: float = 0.1
+    l2: float = 1e-06
+    schedule: Term = "inverse-time"

@@ -1,210 +1,230 @@
-"""Learners of several classes with a second-order matrix over the features, its diagonal or whole."""
+"""Named estimators, gaussian. Written by `make estimators`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.named import Named, with_full
+from ouzel.estimators.mixins import ConfidenceWeighted
+from ouzel.estimators.named import Learners, Named, Term
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _Gaussian(Named, Classifier):
-    """The matrix is diagonal or full; the last of the choices says which."""
-
-    choices: ClassVar[tuple[str, ...]] = ("covariance",)
-
-    covariance: str = "diagonal"
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class _Distribution(_Gaussian):
-    """A Gaussian over the weights."""
-
-    prior: float = 1.0
-    pairwise: bool = True
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SecondOrderPerceptronClassifier(_Gaussian):
+class SecondOrderPerceptronClassifier(Named, Classifier):
     """The second-order perceptron (Cesa-Bianchi, Conconi & Gentile 2005).
 
     Parameters
     ----------
-    damping : the diagonal of the correlation matrix to begin with
-    covariance : "diagonal", or "full" for up to 4,096 features
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    covariance : the correlation matrix: its diagonal, or, for up to 4,096 features, the whole; one of "diagonal",
+        "full"
+    damping : a, the diagonal of the correlation matrix to begin with; a number from 1e-12 to 1e12
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = SecondOrderPerceptronClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "sop"
-    learners = with_full(("sop",))
+    choices = ("covariance",)
+    learners: ClassVar[Learners] = {("diagonal",): "sop", ("full",): "sop-full"}
 
+    covariance: Literal["diagonal", "full"] = "diagonal"
     damping: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConfidenceWeightedClassifier(_Distribution):
+class ConfidenceWeightedClassifier(ConfidenceWeighted, Classifier):
     """Confidence-weighted learning (Dredze, Crammer & Pereira 2008; Crammer, Dredze & Pereira 2008).
 
     Parameters
     ----------
-    variant : "deviation" (the exact convex form) or "variance": by which the margin is to be wide enough
-    confidence : probability with which every example is to be right
-    prior : variance of the weights before any example
-    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for up to 4,096 features
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    variant : by which the margin is to be wide enough: the deviation (the exact convex form) or the variance; one
+        of "deviation", "variance"
+    covariance : the diagonal, or, for up to 4,096 features, the whole; one of "diagonal", "full"
+    confidence : eta, the probability of a right margin; a number from 0.501 to 0.999999999
+    prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
+    pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = ConfidenceWeightedClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "cw"
     choices = ("variant", "covariance")
-    learners = with_full(("deviation", "cw"), ("variance", "cw-variance"))
+    learners: ClassVar[Learners] = {
+        ("deviation", "diagonal"): "cw",
+        ("deviation", "full"): "cw-full",
+        ("variance", "diagonal"): "cw-variance",
+        ("variance", "full"): "cw-variance-full",
+    }
 
-    variant: str = "deviation"
+    variant: Literal["deviation", "variance"] = "deviation"
+    covariance: Literal["diagonal", "full"] = "diagonal"
     confidence: float = 0.75
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # it must fit every example, the wrongly labelled too
-        return tags
+    prior: float = 1.0
+    pairwise: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SoftConfidenceWeightedClassifier(_Distribution):
+class SoftConfidenceWeightedClassifier(Named, Classifier):
     """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012).
 
     Parameters
     ----------
-    variant : "scw1" (linear slack) or "scw2" (squared slack)
-    confidence, prior, pairwise, covariance : see `ConfidenceWeightedClassifier`
-    aggressiveness : C, the price of slack
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    variant : linear slack, or squared slack; one of "scw1", "scw2"
+    covariance : the diagonal, or, for up to 4,096 features, the whole; one of "diagonal", "full"
+    confidence : eta, the probability of a right margin; a number from 0.501 to 0.999999999
+    aggressiveness : C, the price of slack; a number from 1e-12 to 1e12
+    prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
+    pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = SoftConfidenceWeightedClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "scw1"
     choices = ("variant", "covariance")
-    learners = with_full(("scw1", "scw1"), ("scw2", "scw2"))
+    learners: ClassVar[Learners] = {
+        ("scw1", "diagonal"): "scw1",
+        ("scw1", "full"): "scw1-full",
+        ("scw2", "diagonal"): "scw2",
+        ("scw2", "full"): "scw2-full",
+    }
 
-    variant: str = "scw1"
+    variant: Literal["scw1", "scw2"] = "scw1"
+    covariance: Literal["diagonal", "full"] = "diagonal"
     confidence: float = 0.75
     aggressiveness: float = 1.0
+    prior: float = 1.0
+    pairwise: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AROWClassifier(_Distribution):
+class AROWClassifier(Named, Classifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2009).
 
     Parameters
     ----------
-    loss : "hinge" (squared, as in the paper), or "logistic"
-    regularization : r
-    prior : variance of the weights before any example
-    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for up to 4,096 features
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    covariance : the diagonal, or, for up to 4,096 features, the whole; one of "diagonal", "full"
+    regularization : r; a number from 1e-12 to 1e12
+    prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
+    pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
+    loss : "hinge" (squared, as in the paper), or "logistic"; one of logistic, hinge, smoothed-hinge, squared-hinge,
+        squared, absolute, quantile, poisson, or a term
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = AROWClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "arow"
-    learners = with_full(("arow",))
+    choices = ("covariance",)
+    learners: ClassVar[Learners] = {("diagonal",): "arow", ("full",): "arow-full"}
 
-    loss: Any = "hinge"
+    covariance: Literal["diagonal", "full"] = "diagonal"
     regularization: float = 1.0
+    prior: float = 1.0
+    pairwise: bool = True
+    loss: Term = "hinge"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NAROWClassifier(_Distribution):
+class NAROWClassifier(Named, Classifier):
     """AROW whose regularisation follows the variance (Orabona & Crammer 2010).
 
     Parameters
     ----------
-    bound : b; once the variance of a margin is below 1 / b its examples are not learnt, late classes neither
-    prior : variance of the weights before any example
-    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for up to 4,096 features
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    covariance : the diagonal, or, for up to 4,096 features, the whole; one of "diagonal", "full"
+    bound : b; once the variance of a margin is below 1 / b its examples are not learnt, late classes neither; a
+        number from 1e-12 to 1e12
+    prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
+    pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = NAROWClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "narow"
-    learners = with_full(("narow",))
+    choices = ("covariance",)
+    learners: ClassVar[Learners] = {("diagonal",): "narow", ("full",): "narow-full"}
 
+    covariance: Literal["diagonal", "full"] = "diagonal"
     bound: float = 10.0
+    prior: float = 1.0
+    pairwise: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NHERDClassifier(_Distribution):
+class NHERDClassifier(Named, Classifier):
     """Normal herding (Crammer & Lee 2010).
 
     Parameters
     ----------
-    aggressiveness : C, the price of slack
-    prior : variance of the weights before any example
-    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for up to 4,096 features
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    covariance : the diagonal, or, for up to 4,096 features, the whole; one of "diagonal", "full"
+    aggressiveness : C, the price of slack; a number from 1e-12 to 1e12
+    prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
+    pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = NHERDClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "nherd"
-    learners = with_full(("nherd",))
+    choices = ("covariance",)
+    learners: ClassVar[Learners] = {("diagonal",): "nherd", ("full",): "nherd-full"}
 
+    covariance: Literal["diagonal", "full"] = "diagonal"
     aggressiveness: float = 1.0
+    prior: float = 1.0
+    pairwise: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IELLIPClassifier(_Gaussian):
+class IELLIPClassifier(Named, Classifier):
     """The improved ellipsoid method (Yang, Jin & Ye 2009).
 
     Parameters
     ----------
-    shrinkage, decay : c and b; round t takes the share c b^t from the ellipsoid
-    covariance : "diagonal", or "full" for up to 4,096 features
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    covariance : the ellipsoid's matrix: its diagonal, or, for up to 4,096 features, the whole; one of "diagonal",
+        "full"
+    shrinkage : c; a number of 0 or more and below 1
+    decay : b; round t takes the share c b^t from the ellipsoid; a number from 0 to 1
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = IELLIPClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "iellip"
-    learners = with_full(("iellip",))
+    choices = ("covariance",)
+    learners: ClassVar[Learners] = {("diagonal",): "iellip", ("full",): "iellip-full"}
 
+    covariance: Literal["diagonal", "full"] = "diagonal"
     shrinkage: float = 0.1
     decay: float = 0.3

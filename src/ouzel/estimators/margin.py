@@ -1,13 +1,13 @@
-"""Learners of several classes that part the true class from the best wrong one by a step along the example."""
+"""Named estimators, margin. Written by `make estimators`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar, Literal
 
-from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.named import Named
+from ouzel.estimators.mixins import PassiveAggressive
+from ouzel.estimators.named import Learners, Named, Term
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -16,21 +16,98 @@ class PerceptronClassifier(Named, Classifier):
 
     Parameters
     ----------
-    blame : the wrong classes that a mistake moves: "best", the one of highest score, or "all" that scored no less
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    blame : the wrong classes that a mistake moves: the one of highest score, or all that scored no less; one of
+        "best", "all"
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = PerceptronClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "perceptron"
     choices = ("blame",)
-    learners = {("best",): "perceptron", ("all",): "perceptron-uniform"}  # noqa: RUF012
+    learners: ClassVar[Learners] = {("best",): "perceptron", ("all",): "perceptron-uniform"}
 
-    blame: str = "best"
+    blame: Literal["best", "all"] = "best"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressiveClassifier(PassiveAggressive, Classifier):
+    """Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006).
+
+    Parameters
+    ----------
+    variant : "pa1": steps at most C; "pa2": squared slack; one of "pa1", "pa", "pa2"
+    aggressiveness : C, the price of slack; a number from 1e-12 to 1e12
+    loss : of "pa1" "hinge", or "logistic", whose step has no closed form; one of logistic, hinge, smoothed-hinge,
+        squared-hinge, squared, absolute, quantile, poisson, or a term
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = PassiveAggressiveClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "pa1"
+    choices = ("variant",)
+    learners: ClassVar[Learners] = {("pa1",): "pa1", ("pa",): "pa", ("pa2",): "pa2"}
+
+    variant: Literal["pa1", "pa", "pa2"] = "pa1"
+    aggressiveness: float = 1.0
+    loss: Term = "hinge"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ROMMAClassifier(Named, Classifier):
+    """The relaxed online maximum margin algorithm (Li & Long 2002).
+
+    Parameters
+    ----------
+    variant : learns from mistakes, or from margins below 1; one of "plain", "aggressive"
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = ROMMAClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "romma"
+    choices = ("variant",)
+    learners: ClassVar[Learners] = {("plain",): "romma", ("aggressive",): "aromma"}
+
+    variant: Literal["plain", "aggressive"] = "plain"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ALMAClassifier(Named, Classifier):
+    """The approximate large margin algorithm (Gentile 2001).
+
+    Parameters
+    ----------
+    p : of the norm; large p suits few relevant features; a number from 2 to 64
+    approximation : alpha, the share of the largest margin to reach; a number from 1e-9 to 1
+    step : C, the size of steps; a number from 1e-12 to 1e12
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = ALMAClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "alma"
+
+    p: float = 2.0
+    approximation: float = 0.9
+    step: float = 1.4142135623730951
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,13 +116,14 @@ class MulticlassGradientClassifier(Named, Classifier):
 
     Parameters
     ----------
-    learning_rate, power : example t steps by learning_rate / t^power
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    learning_rate : step size; a number from 1e-30 to 1e9
+    power : how fast steps fall: as 1 / t^power; a number from 0 to 10
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = MulticlassGradientClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
@@ -56,102 +134,23 @@ class MulticlassGradientClassifier(Named, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveClassifier(Named, Classifier):
-    """Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006).
-
-    Parameters
-    ----------
-    variant : "pa", "pa1" (steps at most C) or "pa2" (squared slack)
-    aggressiveness : C
-    loss : of "pa1" "hinge", or "logistic", whose step has no closed form
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
-
-    Examples
-    --------
-    >>> model = PassiveAggressiveClassifier(variant="pa2")
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
-    ['dry']
-    """
-
-    learner = "pa1"
-    choices = ("variant",)
-    learners = {("pa",): "pa", ("pa1",): "pa1", ("pa2",): "pa2"}  # noqa: RUF012
-
-    variant: str = "pa1"
-    aggressiveness: float = 1.0
-    loss: Any = "hinge"
-
-    def _settings(self) -> dict[str, Any]:
-        if self.variant != "pa1" and self.loss != "hinge":
-            raise OuzelError(f"only variant='pa1' takes another loss than the hinge; got {self.loss!r}")
-        return super()._settings()
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ROMMAClassifier(Named, Classifier):
-    """The relaxed online maximum margin algorithm (Li & Long 2002).
-
-    Parameters
-    ----------
-    variant : "plain" (learns from mistakes) or "aggressive" (from margins below 1)
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
-
-    Examples
-    --------
-    >>> model = ROMMAClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
-    ['dry']
-    """
-
-    learner = "romma"
-    choices = ("variant",)
-    learners = {("plain",): "romma", ("aggressive",): "aromma"}  # noqa: RUF012
-
-    variant: str = "plain"
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ALMAClassifier(Named, Classifier):
-    """The approximate large margin algorithm (Gentile 2001).
-
-    Parameters
-    ----------
-    p : of the norm, 2 or more; a large p suits few relevant features
-    approximation : alpha, above 0 and at most 1: how much of the largest margin may be missed
-    step : C
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
-
-    Examples
-    --------
-    >>> model = ALMAClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
-    ['dry']
-    """
-
-    learner = "alma"
-
-    p: float = 2.0
-    approximation: float = 0.9
-    step: float = 2.0**0.5
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class ElementwiseNewtonClassifier(Named, Classifier):
-    """The online Newton step by element-wise multiplication.
+    """The online Newton step by element-wise multiplication (Charanjeet & Sharma).
 
     Parameters
     ----------
-    regularization : lambda
-    learning_rate : the step is this over the root of the number of examples
-    least_margin : margin below which to update; 0 for mistakes alone
-    updated : "pair" for the true class and the best wrong one, "all" classes, or "each" by its own hinge
-    true_slope, squares : other readings of the paper's (5) and (6): 1 - f in b; x^2 in A
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    regularization : lambda; a number from 1e-12 to 1e12
+    learning_rate : the step is this over sqrt(t); a number from 1e-30 to 1e9
+    least_margin : margin below which to update; 0 for mistakes alone; a number from 0 to 1e9
+    updated : classes: all, or each by its own hinge; pair, all or each
+    true_slope : 1 - f for f (1 - f) in b: the logistic loss's own derivative
+    squares : x^2 f (1 - f) for f (1 - f) in A
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
     >>> model = ElementwiseNewtonClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
@@ -160,6 +159,6 @@ class ElementwiseNewtonClassifier(Named, Classifier):
     regularization: float = 0.001
     learning_rate: float = 0.5
     least_margin: float = 1.0
-    updated: str = "pair"
+    updated: Literal["pair", "all", "each"] = "pair"
     true_slope: bool = False
     squares: bool = False

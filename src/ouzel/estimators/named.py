@@ -11,8 +11,11 @@ from ouzel.learners import catalogue
 from ouzel.model.model import Model
 from ouzel.model.setting_names import TERMS, chosen_by_name
 from ouzel.terms.names import name_of, to_json
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
 
+PLAIN = (L1, SquaredL2, ElasticNet)  # penalties that are their strengths alone
 Learners = dict[tuple[Any, ...], str]
+Term = str | tuple[Any, ...]  # a loss, schedule, penalty, …: its name, or an object
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,7 +48,9 @@ class Named(Estimator):
         known = estimator.get_params(deep=False)
         settings = chosen_by_name(model.settings)
         penalty = settings.get("penalty")
-        strengths = {} if penalty is None else penalty._asdict()
+        strengths = penalty._asdict() if isinstance(penalty, PLAIN) else {}
+        if strengths or isinstance(penalty, NoPenalty):
+            del settings["penalty"]
         options: dict[str, Any] = {
             "fit_intercept": model.intercept,
             "pairs": model.pairs,
@@ -82,16 +87,3 @@ def _as_given(name: str, value: Any, default: Any) -> Any:
     if name in TERMS and type(value) in map(type, TERMS[name].values()):
         return name_of(value)
     return int(value) if type(default) is int and value == int(value) else value
-
-
-def with_full(*variants: tuple[str, ...]) -> Learners:
-    """Learners by (*variant, covariance), the catalogue's names of full ones ending in -full; a name comes last.
-
-    >>> with_full(("arow",))
-    {('diagonal',): 'arow', ('full',): 'arow-full'}
-    """
-    return {
-        (*chosen, covariance): name + suffix
-        for *chosen, name in variants
-        for covariance, suffix in (("diagonal", ""), ("full", "-full"))
-    }

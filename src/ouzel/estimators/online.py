@@ -13,7 +13,7 @@ from typing import Any, Self
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.ranker import Ranker
+from ouzel.estimators.ranking import Ranker
 from ouzel.estimators.regressor import Regressor
 from ouzel.learners.catalogue import DEFAULT, LEARNERS
 from ouzel.model.model import Model

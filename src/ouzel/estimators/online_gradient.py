@@ -1,12 +1,11 @@
-"""Online gradient descent."""
+"""Named estimators, online_gradient. Written by `make estimators`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.named import Named
+from ouzel.estimators.named import Named, Term
 from ouzel.estimators.regressor import Regressor
 
 
@@ -16,41 +15,39 @@ class OnlineGradientClassifier(Named, Classifier):
 
     Parameters
     ----------
-    loss : "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", or a loss term
-    learning_rate, power : the first step, and how fast steps shrink
-    fit_intercept : whether every example has a constant feature
-    standardize : whether dense features are centred and scaled, as the stream tells their mean and spread
-    forget : examples after which what was accumulated counts for half, for streams that change; 0 for never
-    passes : passes of `fit` over its data
-    bits, seed : names of features hash to 2^bits ids with this seed
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    learning_rate : step size; a number from 1e-30 to 1e9
+    power : how fast steps fall: as 1 / t^power; a number from 0 to 10
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------
-    >>> model = OnlineGradientClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
-    >>> model.predict([[1.0, 0.0]]).tolist()
+    >>> model = OnlineGradientClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "ogd"
 
-    loss: Any = "logistic"
+    loss: Term = "logistic"
     learning_rate: float = 0.5
     power: float = 0.5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineGradientRegressor(Named, Regressor):
-    """Online gradient descent on numbers: parameters of `OnlineGradientClassifier`, losses of regression.
+    """OnlineGradient on numbers: parameters of `OnlineGradientClassifier`, losses of regression.
 
     Examples
     --------
-    >>> model = OnlineGradientRegressor().fit([[0.0], [1.0], [2.0]] * 20, [0.0, 1.0, 2.0] * 20)
-    >>> round(model.predict([[1.0]]).item())
-    1
+    >>> model = OnlineGradientRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
     """
 
     learner = "ogd"
 
-    loss: Any = "squared"
+    loss: Term = "squared"
     learning_rate: float = 0.1
     power: float = 0.5

@@ -11,19 +11,30 @@ from typing import Annotated
 import typer
 
 from ouzel.cli import options
+from ouzel.cli.experiments import RESULTS, experiment_names, load_experiments
 from ouzel.errors import OuzelError
+
+
+def experiments_beginning(text: str) -> list[str]:
+    """Return the names that complete a text, for shells."""
+    return [name for name in experiment_names() if name.startswith(text)]
 
 
 def reproduce(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="The experiment; without one, all are listed, and which reports are of other code."
+            metavar="NAME",
+            autocompletion=experiments_beginning,
+            help=f"The experiment: {', '.join(experiment_names()) or 'those of the source checkout'}; "
+            "without one, all are listed, and which reports are of other code.",
         ),
     ] = None,
     paths: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further data sets.")] = None,
     data: Annotated[str, typer.Option(help="Folder with the data sets.")] = "data",
-    output: Annotated[str, typer.Option(help="Folder for NAME.md and NAME.png.")] = "reproduce/results",
+    output: Annotated[
+        str | None, typer.Option(help="Folder for NAME.md and NAME.png (reproduce/results of the checkout).")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")
     ] = False,
@@ -33,12 +44,15 @@ def reproduce(
 
     Example: ouzel reproduce son-figure-1 --quick
     """
-    from ouzel.reproduce import EXPERIMENTS, find
-    from ouzel.reproduce.provenance import state_of
-    from ouzel.reproduce.running import run
+    load_experiments()
+    from reproduce import EXPERIMENTS, find
+    from reproduce.provenance import state_of
+    from reproduce.running import run
+
+    results = Path(output) if output is not None else RESULTS
 
     if name is None:
-        known = [(name, of.summary, state_of(Path(output), name)) for name, of in sorted(EXPERIMENTS.items())]
+        known = [(name, of.summary, state_of(results, name)) for name, of in sorted(EXPERIMENTS.items())]
         if json_:
             print(json.dumps([{"name": name, "summary": summary, "report": state} for name, summary, state in known]))
             return
@@ -51,9 +65,9 @@ def reproduce(
     for path in given:
         if not path.exists():
             raise OuzelError(f"{path}: there is no such file")
-    Path(output).mkdir(parents=True, exist_ok=True)
+    results.mkdir(parents=True, exist_ok=True)
     with redirect_stdout(StringIO()) if json_ else nullcontext():  # of the report, which it prints
-        run(name, Path(data), Path(output), quick=quick, paths=given)
+        run(name, Path(data), results, quick=quick, paths=given)
     if json_:
-        written = [Path(output, f"{name}{'-quick' * quick}{ending}") for ending in (".md", ".png")]
+        written = [results / f"{name}{'-quick' * quick}{ending}" for ending in (".md", ".png")]
         print(json.dumps({"name": name, "files": [str(path) for path in written if path.exists()]}))

@@ -22,7 +22,7 @@ to S, half to one row of z.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +30,14 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
 from ouzel.learners.budget.decaying_weights import fade, product, pushing
-from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.extensions import EXTENSION, cell_bytes, checked_extensions, choosing
 from ouzel.learners.budget.gains import kept, learnt, unless_idle
 from ouzel.learners.budget.kept_rows import estimating
+from ouzel.learners.budget.settings import fields
+from ouzel.learners.budget.sketch_loop import learning, learning_row
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.sketches import active_set, top_k
 from ouzel.sketches.active_set import (
     State,
@@ -50,32 +52,21 @@ from ouzel.sketches.active_set import (
     width_of,
 )
 from ouzel.sketches.top_k import RUN, find, insert, set_weight
-from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 __all__ = ["fade"]
 
 BUDGETED = True
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(16.0, each=9), "bytes to keep"] = 8192.0
-    heap_size: HeapSize = 0.0
-    width: Width = 0.0
-    depth: Depth = 0.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
-    sketch_seed: SketchSeed = 0.0
-    l1: CellL1 = 0.0
-    per_feature: PerFeature = False
-    cell_bits: CellBits = 32.0
+FIELDS: Any = fields(budget=byte_budget(16.0, each=9), **EXTENSION)
+
+
+class Settings(FIELDS):
+    """Settings of the AWM-Sketch, with and without its extension."""
 
     def completed(self) -> Settings:
         """The settings, if they go together."""
-        checked: Settings = checked_extensions(self)
-        return checked
+        return checked_extensions(self)
 
 
 module_for = choosing(__name__)
@@ -116,9 +107,6 @@ def check(state: State, settings: Settings) -> None:
     active_set.check(state)
 
 
-push = pushing(fold)
-
-
 @force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
@@ -135,14 +123,8 @@ def predict_row(state, indices, values, settings):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    return learn_shifted(state, indices, values, target, importance, 0.0, settings.loss, settings)
-
-
-@force_inline
-def learn_shifted(state, indices, values, target, importance, shift, loss, settings):
-    """Learn one example by the loss of its margin plus a shift; return the margin without it, of before learning."""
+def _note(state, indices, values):
+    """Note the cells of as many features as there is room for; return that, their margin and the largest value."""
     noted = min(len(indices), len(state.cells))
     width = width_of(state)
     margin = 0.0
@@ -154,21 +136,14 @@ def learn_shifted(state, indices, values, target, importance, shift, loss, setti
         state.signed[k] = signed
         margin += product(signed, state.weights[cell])
         largest = max(largest, abs(signed))
-    for k in range(noted, len(indices)):
-        margin += product(values[k], value(state, indices[k]))
-        largest = max(largest, abs(values[k]))
-    margin *= state.scale[0]
-    learnt, factor = push(state, settings, loss, margin + shift, target, importance, largest)
-    if learnt and factor != 0.0:
-        _move(state, indices, values, factor, noted, width)
-        for k in range(noted, len(indices)):
-            change_weight(state, indices[k], -factor * values[k])
-    return margin
+    return noted, margin, largest
 
 
 @force_inline
-def _move(state, indices, values, factor, noted, width):
+def _move_noted(state, indices, values, factor, noted, settings):
     """Move the weights in the noted cells, and let features enter the active set that have become heavy enough."""
+    if factor == 0.0:
+        return
     runs = np.uint32(len(state.bounds) - 1)
     for k in range(noted):
         cell = state.cells[k]
@@ -184,10 +159,19 @@ def _move(state, indices, values, factor, noted, width):
             entry = change_weight(state, indices[k], -factor * values[k])
             for other in range(k + 1, noted):
                 if state.cells[other] == entry:  # that was noted for a feature just evicted
-                    state.cells[other], sign = place(state, indices[other], width)
+                    state.cells[other], sign = place(state, indices[other], width_of(state))
                     state.signed[other] = sign * values[other]
 
 
+@force_inline
+def _move(state, slot, value, slope, factor, settings):
+    """Move the weight of a feature whose cell is not noted."""
+    if factor != 0.0:
+        change_weight(state, slot, -factor * value)
+
+
+learn_shifted = learning(__name__, pushing(fold), value, _move, note=_note, move_noted=_move_noted)
+learn_row = learning_row(learn_shifted)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 

@@ -20,11 +20,11 @@ from ouzel.learners.budget.extensions import (
     change_of,
     gains_of_cells,
     learning,
-    predicting,
     settle_cells,
 )
 from ouzel.learners.budget.gains import kept, unless_idle
 from ouzel.learners.budget.kept_rows import estimating
+from ouzel.learners.budget.sketch_loop import predicting
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.sketches import cells, top_k

@@ -22,7 +22,7 @@ class has the whole budget, 4 bytes of it for its count. Draws repeat with the s
 from __future__ import annotations
 
 from math import log
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -30,14 +30,14 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, uint64
 from ouzel.learners.budget import awm
 from ouzel.learners.budget.awm import learn_shifted
+from ouzel.learners.budget.settings import fields
 from ouzel.learners.gains.parts import First, Gains
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.shared_settings import L2, Depth, HeapSize, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.ranges import SWITCH, Range
 from ouzel.sketches import active_set, reservoir
 from ouzel.sketches.reservoir import random_word
 from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
 MULTICLASS = True
@@ -62,17 +62,16 @@ class State(NamedTuple):
     random: np.ndarray  # (2,) uint64  nothing; state of the random numbers
 
 
-class Settings(NamedTuple):
-    budget: Annotated[float, byte_budget(20.0, each=9), "bytes to keep for each class"] = 8192.0
-    heap_size: HeapSize = 0.0
-    width: Width = 0.0
-    depth: Depth = 0.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
-    sketch_seed: SketchSeed = 0.0
-    noise: Annotated[float, Range(1.0, 65536.0, whole=True), "k, classes drawn an example"] = 10.0
-    scored: Annotated[bool, SWITCH, "predict an example before it is learnt"] = True
+FIELDS: Any = fields(
+    "loss",
+    budget=(Annotated[float, byte_budget(20.0, each=9), "bytes to keep for each class"], 8192.0),
+    noise=(Annotated[float, Range(1.0, 65536.0, whole=True), "k, classes drawn an example"], 10.0),
+    scored=(Annotated[bool, SWITCH, "predict an example before it is learnt"], True),
+)
+
+
+class Settings(FIELDS):
+    """Settings of noise-contrastive estimation."""
 
 
 def _sketches(state: State) -> list[active_set.State]:

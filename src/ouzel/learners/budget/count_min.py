@@ -10,7 +10,7 @@ in two rows.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,13 @@ from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.gains import kept as kept_slots
 from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_rows import learning_each, predicting
+from ouzel.learners.budget.settings import fields
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.sketches import count_min, count_sketch, top_k
 from ouzel.sketches.counters import MOST
 from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
-from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
 check, estimates, members, swap_classes, top = kept.ALIKE
@@ -41,16 +40,11 @@ class State(NamedTuple):
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(24.0, each=7), "bytes to keep"] = 8192.0
-    heap_size: HeapSize = 0.0
-    width: Width = 0.0
-    depth: Depth = 0.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
-    sketch_seed: SketchSeed = 0.0
+FIELDS: Any = fields(budget=byte_budget(24.0, each=7))
+
+
+class Settings(FIELDS):
+    """Settings of the CountMin sketch."""
 
 
 def layout(dimension: int, settings: Settings) -> State:

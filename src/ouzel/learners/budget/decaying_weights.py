@@ -47,19 +47,31 @@ def factor_of(state, push, largest):
     return factor if abs(factor) * largest * state.scale[1] < LARGEST_CHANGE else np.float32(0.0)
 
 
-def pushing(fold: Callable[..., Any]) -> Callable[..., Any]:
-    """`push`, what learning does between margin and weights; `fold(state)` multiplies the scale into those."""
+@force_inline
+def _begin(state):
+    """Do nothing more."""
+
+
+def pushing(fold: Callable[..., Any], begin: Callable[..., Any] = _begin) -> Callable[..., Any]:
+    """`push`, what learning does between margin and weights.
+
+    `fold(state)` multiplies the scale into the weights; `begin(state)` comes before the step of an example.
+    """
 
     @kernel_of(fold, inline=True)
     def push(state, settings, loss, margin, target, importance, largest):
-        """Whether to learn an example whose values are at most `largest`, and what to multiply them by."""
+        """Whether to learn an example whose values are at most `largest`, and what to multiply them by.
+
+        Also the slope of the loss, and the step size.
+        """
         slope = importance * derivative(loss, margin, target)
         if importance == 0.0 or not isfinite(slope):
-            return False, np.float32(0.0)
+            return False, np.float32(0.0), slope, 0.0
+        begin(state)
         step = next_step(state, settings)
         if state.scale[0] < SMALLEST_SCALE:
             fold(state)
-        return True, factor_of(state, step * slope, largest)
+        return True, factor_of(state, step * slope, largest), slope, step
 
     return push
 

@@ -16,28 +16,31 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Annotated, Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel_of
-from ouzel.learners.budget import decaying_weights
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.budget import decaying_weights, sketch_loop
+from ouzel.learners.budget.decaying_weights import pushing
 from ouzel.learners.budget.gains import learnt
 from ouzel.learners.budget.kept_features import check, members
+from ouzel.learners.budget.sketch_loop import learning_row
 from ouzel.learners.gains.parts import First, Gains
 from ouzel.learners.limits import has_square
 from ouzel.learners.states import negating
 from ouzel.ranges import STRENGTH, SWITCH, Range
 from ouzel.sketches import cells, top_k
 from ouzel.sketches.cells import MOST_OWED, soften
-from ouzel.terms.losses import derivative
 
 CellL1 = Annotated[float, STRENGTH, "strength of the l1 penalty on the sketch: cells become exactly zero"]
 PerFeature = Annotated[bool, SWITCH, "a learning rate for each feature, AdaGrad's; 4 bytes more for each cell"]
 CellBits = Annotated[float, Range(8.0, 32.0, whole=True), "of a cell of the sketch: 32, or 16 or 8, rounded at random"]
+
+EXTENSION = {"l1": (CellL1, 0.0), "per_feature": (PerFeature, False), "cell_bits": (CellBits, 32.0)}
+"""The settings that ask for it, and their defaults."""
 
 ROUNDS = 64.0  # at least so many pass between two times that what is owed is paid everywhere
 ENOUGH = 1.0  # owed, from which on digits of what is written are at stake
@@ -110,6 +113,16 @@ def shrink(state, length):
         cells.settle(state.cells)
 
 
+@force_inline
+def finish(state, step, settings):
+    """End a round: all weights shrink by l1."""
+    if settings.l1 > 0.0:
+        shrink(state, step * settings.l1 / state.scale[0])
+
+
+push = pushing(fold)
+
+
 def learning(value_of: Callable[..., Any], learn_feature: Callable[..., Any]) -> Callable[..., Any]:
     """`learn_row` of a learner.
 
@@ -118,44 +131,13 @@ def learning(value_of: Callable[..., Any], learn_feature: Callable[..., Any]) ->
     """
 
     @kernel_of(learn_feature, inline=True)
-    def learn_row(state, indices, values, target, importance, settings):
-        """Learn one example in place; return the margin predicted before learning."""
-        margin = 0.0
-        largest = np.float32(0.0)
-        for k in range(len(indices)):
-            margin += product(values[k], value_of(state, indices[k]))
-            largest = max(largest, abs(values[k]))
-        margin *= state.scale[0]
-        slope = importance * derivative(settings.loss, margin, target)
-        if importance == 0.0 or not isfinite(slope):
-            return margin
-        step = next_step(state, settings)
-        if state.scale[0] < SMALLEST_SCALE:
-            fold(state)
-        factor = factor_of(state, step * slope, largest)
-        for k in range(len(indices)):
-            gradient = slope * np.float64(values[k])
-            if has_square(gradient) if settings.per_feature else factor != 0.0:
-                learn_feature(state, indices[k], gradient, -factor * values[k], settings)
-        if settings.l1 > 0.0:
-            shrink(state, step * settings.l1 / state.scale[0])
-        return margin
+    def move(state, slot, value, slope, factor, settings):
+        """Move the weight of a feature, unless its gradient is none or too small to have a square."""
+        gradient = slope * np.float64(value)
+        if has_square(gradient) if settings.per_feature else factor != 0.0:
+            learn_feature(state, slot, gradient, -factor * value, settings)
 
-    return learn_row
-
-
-def predicting(value_of: Callable[..., Any]) -> Callable[..., Any]:
-    """`predict_row` of such a learner."""
-
-    @kernel_of(value_of, inline=True)
-    def predict_row(state, indices, values, settings):
-        """The margin of one example."""
-        margin = 0.0
-        for k in range(len(indices)):
-            margin += product(values[k], value_of(state, indices[k]))
-        return margin * state.scale[0]
-
-    return predict_row
+    return learning_row(sketch_loop.learning(learn_feature.__module__, push, value_of, move, finish))
 
 
 def gains_of_cells(base: Any, state: Any) -> Gains:

@@ -31,6 +31,8 @@ Epsilon = Annotated[
 ]
 Delta = Annotated[float, Range(1e-9, 0.5), "with `epsilon`: the chance to miss it"]
 Features = Annotated[float, Range(1.0, 1e15), "with `epsilon`: features that there are"]
+GUARANTEE = {"epsilon": (Epsilon, 0.0), "delta": (Delta, 0.05), "features": (Features, 2.0**18)}
+"""The settings that ask for a size by Theorem 1, and their defaults."""
 
 
 class Size(NamedTuple):

@@ -7,7 +7,7 @@ given ones. Merging averages by the examples each worker has seen.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,13 @@ from ouzel.learners.budget.decaying_weights import product, pushing
 from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_features import SCALE
 from ouzel.learners.budget.kept_rows import estimating
+from ouzel.learners.budget.settings import fields
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.learners.states import negating
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
-from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
 NOTED = 1024  # features of a row that are hashed once; the rest of a longer row is hashed twice
@@ -38,13 +37,11 @@ class State(NamedTuple):
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(4.0), "bytes to keep"] = 8192.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
-    sketch_seed: SketchSeed = 0.0
+FIELDS: Any = fields("heap_size", "width", "depth", budget=byte_budget(4.0))
+
+
+class Settings(FIELDS):
+    """Settings of feature hashing."""
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -106,7 +103,7 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += product(sign * values[k], state.counters[column])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
+    learnt, factor, _, _ = push(state, settings, settings.loss, margin, target, importance, largest)
     if not learnt:
         return margin
     for k in range(noted):

@@ -80,7 +80,7 @@ def learning_each(weight_of: Function, fold: Function, learn_feature: Function) 
             if entry >= 0:
                 margin += product(values[k], weight_of(state, entry))
         margin *= state.scale[0]
-        learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
+        learnt, factor, _, _ = push(state, settings, settings.loss, margin, target, importance, largest)
         if learnt:
             for k in range(len(indices)):
                 learn_feature(state, indices[k], -factor * values[k])
@@ -107,7 +107,7 @@ def learning_kept_first(weight_of: Function, fold: Function, move: Function, lea
             if entries[k] >= 0:
                 margin += product(values[k], weight_of(state, entries[k]))
         margin *= state.scale[0]
-        learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
+        learnt, factor, _, _ = push(state, settings, settings.loss, margin, target, importance, largest)
         if not learnt:
             return margin
         for k in range(len(indices)):

@@ -11,7 +11,7 @@ above, which leaves what one cut after all updates leaves. An entry is an id, a 
 from __future__ import annotations
 
 from math import log
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,13 @@ from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.gains import kept as kept_slots
 from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
+from ouzel.learners.budget.settings import fields
 from ouzel.learners.gains.parts import Best, First, Gains
 from ouzel.learners.loops import learning_in, predicting_margins
-from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.sketches import reservoir, top_k
 from ouzel.sketches.reservoir import random_word
 from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
-from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
 check, estimates, members, swap_classes, top = kept.ALIKE
@@ -42,14 +41,11 @@ class State(NamedTuple):
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(12.0, each=12), "bytes to keep"] = 8192.0
-    heap_size: HeapSize = 0.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
-    sketch_seed: SketchSeed = 0.0
+FIELDS: Any = fields("width", "depth", budget=byte_budget(12.0, each=12))
+
+
+class Settings(FIELDS):
+    """Settings of probabilistic truncation."""
 
 
 def layout(dimension: int, settings: Settings) -> State:

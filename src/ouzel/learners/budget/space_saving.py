@@ -8,7 +8,7 @@ an id, a count and a weight: 12 bytes.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,25 +19,22 @@ from ouzel.learners.budget.gains import kept as kept_slots
 from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_features import State
 from ouzel.learners.budget.kept_rows import learning_each, predicting
+from ouzel.learners.budget.settings import fields
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.sketches import space_saving, top_k
 from ouzel.sketches.counters import MOST
-from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
 check, estimates, members, swap_classes, top = kept.ALIKE
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(12.0, each=12), "bytes to keep"] = 8192.0
-    heap_size: HeapSize = 0.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
+FIELDS: Any = fields("width", "depth", "sketch_seed", budget=byte_budget(12.0, each=12))
+
+
+class Settings(FIELDS):
+    """Settings of SpaceSaving."""
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -8,7 +8,7 @@ is a global scale. An entry is an id and a weight: 8 bytes.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,12 @@ from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.gains import kept as kept_slots
 from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
+from ouzel.learners.budget.settings import fields
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_in, predicting_margins
-from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.sketches import top_k
 from ouzel.sketches.top_k import find, offer, rescale, set_weight
-from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
 check, estimates, members, swap_classes, top = kept.ALIKE
@@ -35,13 +34,11 @@ class State(NamedTuple):
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(8.0, each=17), "bytes to keep"] = 8192.0
-    heap_size: HeapSize = 0.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
+FIELDS: Any = fields("width", "depth", "sketch_seed", budget=byte_budget(8.0, each=17))
+
+
+class Settings(FIELDS):
+    """Settings of truncation."""
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -9,7 +9,7 @@ enters when it is next met, as with any heap that follows a stream.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -18,15 +18,13 @@ from ouzel.layout import float32, made_from, require
 from ouzel.learners.budget.decaying_weights import product, pushing
 from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_features import SCALE, begin
+from ouzel.learners.budget.settings import fields
 from ouzel.learners.gains.parts import Gains, dense, rows_of
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
 from ouzel.learners.states import negating
 from ouzel.ranges import Range
 from ouzel.sketches import top_k
 from ouzel.sketches.top_k import find, offer, rescale, set_weight
-from ouzel.terms.losses import Logistic
-from ouzel.terms.schedules import InverseTime
 
 
 class State(NamedTuple):
@@ -35,12 +33,12 @@ class State(NamedTuple):
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    heap_size: Annotated[float, Range(1.0, whole=True, each=136), "heaviest features known by name"] = 128.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
+HEAP_SIZE = Annotated[float, Range(1.0, whole=True, each=136), "heaviest features known by name"]
+FIELDS: Any = fields("budget", "width", "depth", "sketch_seed", heap_size=(HEAP_SIZE, 128.0))
+
+
+class Settings(FIELDS):
+    """Settings without a budget."""
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -88,7 +86,7 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += product(values[k], state.weight[indices[k]])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
+    learnt, factor, _, _ = push(state, settings, settings.loss, margin, target, importance, largest)
     if not learnt:
         return margin
     for k in range(len(indices)):

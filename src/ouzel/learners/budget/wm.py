@@ -17,8 +17,8 @@ of 128 weights (256 and 256 from 4 KB to 8 KB; 128 and 256 from 32 KB).
 
 from __future__ import annotations
 
-from math import inf, isfinite, sqrt
-from typing import Annotated, NamedTuple
+from math import inf, sqrt
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -26,22 +26,22 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget import decaying_weights
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
-from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.decaying_weights import product, pushing
+from ouzel.learners.budget.extensions import EXTENSION, cell_bytes, checked_extensions, choosing
 from ouzel.learners.budget.gains import kept, learnt, unless_idle
-from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sized
+from ouzel.learners.budget.guarantee import GUARANTEE, sized
 from ouzel.learners.budget.kept_features import check, members
 from ouzel.learners.budget.kept_rows import estimating, heaviest_by
+from ouzel.learners.budget.settings import fields
+from ouzel.learners.budget.sketch_loop import learning, learning_row
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.learners.shared_settings import byte_budget
 from ouzel.learners.states import negating
 from ouzel.ranges import STRENGTH, SWITCH
 from ouzel.sketches import count_sketch, top_k
 from ouzel.sketches.count_sketch import cell, median, query
 from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
-from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.schedules import InverseTime
 
 __all__ = ["check", "members"]
 
@@ -58,29 +58,21 @@ class State(NamedTuple):
     scale: np.ndarray  # (4,) float64  the global scale; t; sum of the squared counters, with a radius; A
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(16.0), "bytes to keep"] = 8192.0
-    heap_size: HeapSize = 0.0
-    width: Width = 0.0
-    depth: Depth = 0.0
-    learning_rate: Rate = 0.1
-    l2: L2 = 1e-6
-    schedule: Schedule = InverseTime()
-    sketch_seed: SketchSeed = 0.0
-    averaging: Annotated[bool, SWITCH, "weights are those of the mean iterate"] = False
-    radius: Annotated[float, STRENGTH, "of the l2 ball that the sketch is kept in; 0 for none"] = 0.0
-    epsilon: Epsilon = 0.0
-    delta: Delta = 0.05
-    features: Features = 2.0**18
-    l1: CellL1 = 0.0
-    per_feature: PerFeature = False
-    cell_bits: CellBits = 32.0
+FIELDS: Any = fields(
+    budget=byte_budget(16.0),
+    averaging=(Annotated[bool, SWITCH, "weights are those of the mean iterate"], False),
+    radius=(Annotated[float, STRENGTH, "of the l2 ball that the sketch is kept in; 0 for none"], 0.0),
+    **GUARANTEE,
+    **EXTENSION,
+)
+
+
+class Settings(FIELDS):
+    """Settings of the WM-Sketch, with and without its extension."""
 
     def completed(self) -> Settings:
         """Of the size that `epsilon` asks for."""
-        sized_settings: Settings = sized(checked_extensions(self, "averaging", "radius"))
-        return sized_settings
+        return sized(checked_extensions(self, "averaging", "radius"))
 
 
 module_for = choosing(__name__)
@@ -142,7 +134,7 @@ def predict_row(state, indices, values, settings):
 
 
 @force_inline
-def _note(state, slot, k):
+def _note_feature(state, slot, k):
     """Note where each row keeps a slot; return the sum of what the rows say of it."""
     counters, tables = state.sketch.counters, state.sketch.tables
     depth, width = counters.shape
@@ -186,7 +178,7 @@ def _learn_feature(state, slot, k, change, settings):
 
 
 @force_inline
-def _fold(state, settings):
+def _fold(state):
     """Multiply the scale into what it scales."""
     counters, scale = state.sketch.counters, np.float32(state.scale[0])
     rescale(state.heap, scale)
@@ -194,7 +186,7 @@ def _fold(state, settings):
     for r in range(counters.shape[0]):
         for column in range(counters.shape[1]):
             counter = counters[r, column]
-            if settings.averaging:
+            if len(state.lags) > 0:
                 state.lags[r, column] -= counter * np.float32(state.scale[3])
             counters[r, column] = counter * scale
             state.scale[2] += np.float64(counter * scale) * (counter * scale)
@@ -203,34 +195,44 @@ def _fold(state, settings):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
+def _note(state, indices, values):
+    """Note the cells of all features; of a row longer than there is room for, those of its last ones."""
     depth, noted = len(state.sketch.counters), len(state.columns)
     margin = 0.0
     largest = np.float32(0.0)
     for k in range(len(indices)):
-        margin += product(values[k], _note(state, indices[k], k % noted)) / depth
+        margin += product(values[k], _note_feature(state, indices[k], k % noted)) / depth
         largest = max(largest, abs(values[k]))
-    margin *= state.scale[0]
-    slope = importance * derivative(settings.loss, margin, target)
-    if importance == 0.0 or not isfinite(slope):
-        return margin
+    return len(indices), margin, largest
+
+
+@force_inline
+def _count_iterate(state):
+    """Add the scale to A: this iterate predicts."""
     state.scale[3] += state.scale[0]
-    step = next_step(state, settings)
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state, settings)
-    factor = factor_of(state, step * slope, largest)
-    for k in range(len(indices)):
-        if len(indices) > noted:
-            _note(state, indices[k], k % noted)
+
+
+@force_inline
+def _move_noted(state, indices, values, factor, features, settings):
+    """Move all features; those of a row longer than there is room for are noted again."""
+    noted = len(state.columns)
+    for k in range(features):
+        if features > noted:
+            _note_feature(state, indices[k], k % noted)
         _learn_feature(state, indices[k], k % noted, -factor * values[k], settings)
+
+
+@force_inline
+def _project(state, step, settings):
+    """Project on the ball, if there is one."""
     if settings.radius > 0.0:
-        size = state.scale[0] * sqrt(max(state.scale[2], 0.0) / depth)
+        size = state.scale[0] * sqrt(max(state.scale[2], 0.0) / len(state.sketch.counters))
         if size > settings.radius:
             state.scale[0] *= settings.radius / size
-    return margin
 
 
+_push = pushing(_fold, _count_iterate)
+learn_row = learning_row(learning(__name__, _push, finish=_project, note=_note, move_noted=_move_noted))
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
@@ -248,13 +250,11 @@ def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray
     if settings.averaging:
         mean = _sum_of_iterates(state) / max(state.scale[1], 1.0)
         state = state._replace(sketch=state.sketch._replace(counters=mean.astype(np.float32)), scale=np.ones(4))
-    found: np.ndarray = _estimates(state, slots, settings)
-    return found
+    return _estimates(state, slots, settings)
 
 
 def _sum_of_iterates(state: State) -> np.ndarray:
-    sums: np.ndarray = state.sketch.counters * state.scale[3] - state.lags
-    return sums
+    return state.sketch.counters * state.scale[3] - state.lags
 
 
 top = heaviest_by(estimates)

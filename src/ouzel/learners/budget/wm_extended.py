@@ -14,6 +14,7 @@ from ouzel.layout import float64, made_from
 from ouzel.learners.budget import extensions
 from ouzel.learners.budget.gains import kept, unless_idle
 from ouzel.learners.budget.kept_rows import estimating, heaviest_by
+from ouzel.learners.budget.sketch_loop import predicting
 from ouzel.learners.budget.wm import Settings, configure
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -63,7 +64,7 @@ def learn_feature(state, slot, gradient, change, settings):
         offer(state.heap, slot, weight)
 
 
-learn_row, predict_row = extensions.learning(value_of, learn_feature), extensions.predicting(value_of)
+learn_row, predict_row = extensions.learning(value_of, learn_feature), predicting(value_of)
 learn_rows, predict_rows = learning_margins(learn_row), predicting_margins(predict_row)
 
 

@@ -1,0 +1,207 @@
+"""Named estimators, gradient. Written by `make estimators`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.named import Learners, Named, Term
+from ouzel.estimators.regressor import Regressor
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FTRLProximalClassifier(Named, Classifier):
+    """Follow the regularised leader, l1 and l2, per coordinate.
+
+    McMahan et al. (2013), "Ad Click Prediction: a View from the Trenches".
+
+    Parameters
+    ----------
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    learning_rate : step size; a number from 1e-30 to 1e9
+    damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
+    l1 : strength of the l1 penalty, once: weights become exactly zero; a number from 0 to 1e9
+    l2 : strength of the squared l2 penalty; a number from 0 to 1e9
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = FTRLProximalClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "ftrl-proximal"
+
+    loss: Term = "logistic"
+    learning_rate: float = 0.25
+    damping: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FTRLProximalRegressor(Named, Regressor):
+    """FTRLProximal on numbers: parameters of `FTRLProximalClassifier`, losses of regression.
+
+    Examples
+    --------
+    >>> model = FTRLProximalRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
+    """
+
+    learner = "ftrl-proximal"
+
+    loss: Term = "squared"
+    learning_rate: float = 0.25
+    damping: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RDAClassifier(Named, Classifier):
+    """Regularised dual averaging, one step size for all features.
+
+    Xiao (2010), "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization".
+
+    Parameters
+    ----------
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    l1 : strength of the l1 penalty: weights become exactly zero; a number from 0 to 1e9
+    l2 : strength of the ridge; a number from 0 to 1e9
+    penalty : a penalty, or a domain for the weights; l1 and l2 are strengths; l2-norm, max-norm, l1-ball, l2-ball,
+        box; not all learners take all
+    learning_rate : step size; a number from 1e-30 to 1e9
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = RDAClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "rda"
+
+    loss: Term = "logistic"
+    l1: float = 0.0
+    l2: float = 0.0
+    penalty: Term | None = None
+    learning_rate: float = 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RDARegressor(Named, Regressor):
+    """RDA on numbers: parameters of `RDAClassifier`, losses of regression.
+
+    Examples
+    --------
+    >>> model = RDARegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
+    """
+
+    learner = "rda"
+
+    loss: Term = "squared"
+    l1: float = 0.0
+    l2: float = 0.0
+    penalty: Term | None = None
+    learning_rate: float = 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOBOSClassifier(Named, Classifier):
+    """Forward-backward splitting, one step size for all features.
+
+    Xiao (2010), "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization".
+
+    Parameters
+    ----------
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    l1 : strength of the l1 penalty: weights become exactly zero; a number from 0 to 1e9
+    l2 : strength of the ridge; a number from 0 to 1e9
+    penalty : a penalty, or a domain for the weights; l1 and l2 are strengths; l2-norm, max-norm, l1-ball, l2-ball,
+        box; not all learners take all
+    learning_rate : step size; a number from 1e-30 to 1e9
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = FOBOSClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "fobos"
+
+    loss: Term = "logistic"
+    l1: float = 0.0
+    l2: float = 0.0
+    penalty: Term | None = None
+    learning_rate: float = 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOBOSRegressor(Named, Regressor):
+    """FOBOS on numbers: parameters of `FOBOSClassifier`, losses of regression.
+
+    Examples
+    --------
+    >>> model = FOBOSRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
+    """
+
+    learner = "fobos"
+
+    loss: Term = "squared"
+    l1: float = 0.0
+    l2: float = 0.0
+    penalty: Term | None = None
+    learning_rate: float = 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaGradMulticlassClassifier(Named, Classifier):
+    """AdaGrad with a row of weights for each class, under mixed norms (Duchi, Hazan & Singer 2011).
+
+    Parameters
+    ----------
+    step : a step size for each weight, or one for all; one of "adaptive", "uniform"
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    l1 : strength of the l1 penalty: weights become exactly zero; a number from 0 to 1e9
+    l2 : strength of the ridge; a number from 0 to 1e9
+    penalty : a penalty, or a domain for the weights; l1 and l2 are strengths; l2-norm, max-norm, l1-ball, l2-ball,
+        box; not all learners take all
+    learning_rate : step size; a number from 1e-30 to 1e9
+    damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
+    dual_averaging : eq. (3); otherwise eq. (4), mirror descent
+    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = AdaGradMulticlassClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "adagrad-multiclass"
+    choices = ("step",)
+    learners: ClassVar[Learners] = {("adaptive",): "adagrad-multiclass", ("uniform",): "rda-multiclass"}
+
+    step: Literal["adaptive", "uniform"] = "adaptive"
+    loss: Term = "hinge"
+    l1: float = 0.0
+    l2: float = 0.0
+    penalty: Term | None = None
+    learning_rate: float = 0.25
+    damping: float = 1e-06
+    dual_averaging: bool = True

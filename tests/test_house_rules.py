@@ -23,7 +23,7 @@ LONGER = {  # kernels, and readers of formats, tables and logs
 }
 
 ROOMS = [
-    ["flags", "numerals"],
+    ["deferred", "flags", "numerals"],
     ["errors"],
     ["ranges"],
     ["kernels", "layout", "files"],
@@ -48,11 +48,12 @@ STREAMS = [
 ]
 """Folders of `streams`, from the ground up; folders of a line do not know of each other."""
 
-IMPORTING = {"import_module", "__import__"}
+IMPORTING = {"import_module", "__import__", "deferred"}
 
 CATALOGUES = {
     "__init__.py",  # of public names
     "cli/app.py",  # of commands, and packages of users
+    "deferred.py",
     "evaluation/comparison/grid.py",  # learners of other libraries
     "learners/auto/classification.py",
     "learners/budget/extensions.py",

@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 import numpy as np
 
 from ouzel.layout import bytes_of, copied, flat
-from ouzel.learners import catalogue, feature_scaling, protocol
+from ouzel.learners import catalogue, protocol
 from ouzel.learners.rows import Rows, to_rows
 from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
@@ -246,7 +246,7 @@ class Model:
     def slot_weights(self) -> np.ndarray:
         """The same by slot, (columns, slots)."""
         found, features = self.task.weights(self), self.preparation.features
-        return found if features is None else feature_scaling.weights_of_raw(features, found)
+        return found if features is None else self.preparation.weights_of_raw(found)
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""

@@ -8,15 +8,7 @@ from ouzel.learners.catalogue import Learner
 from ouzel.learners.protocol import Settings
 from ouzel.model.settings import resolve_settings
 from ouzel.ranges import STRENGTH, Choice, declared
-from ouzel.terms.bounds import BOUNDS
-from ouzel.terms.losses import LOSSES
-from ouzel.terms.names import DOMAINS, NORMS, name_of
-from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
-from ouzel.terms.schedules import SCHEDULES
-from ouzel.terms.starts import STARTS
-
-TERMS = {"loss": LOSSES, "second_loss": LOSSES, "third_loss": LOSSES, "schedule": SCHEDULES, "bound": BOUNDS}
-TERMS["start"] = STARTS
+from ouzel.terms.names import DOMAINS, FAMILIES, NORMS, l1_and_l2, name_of
 
 
 class Described(NamedTuple):
@@ -43,7 +35,7 @@ def described(learner: Learner) -> dict[str, Described]:
                 found[strength] = Described(0.0, STRENGTH.text(), f"strength {what}")
             found[name] = Described("none", f"{', '.join([*NORMS, *DOMAINS])}; not all learners take all", about)
         else:
-            text = takes.text() if takes else f"one of {', '.join(TERMS[name])}" if name in TERMS else ""
+            text = takes.text() if takes else f"one of {', '.join(FAMILIES[name].terms)}" if name in FAMILIES else ""
             found[name] = Described(defaults[name], text, about)
     return found
 
@@ -83,5 +75,5 @@ def chosen_by_name(settings: Settings) -> dict[str, Any]:
 
 
 def _penalty(penalty: Any) -> dict[str, float | str]:
-    plain = isinstance(penalty, (NoPenalty, L1, SquaredL2, ElasticNet))
+    plain = isinstance(penalty, (l1_and_l2.NoPenalty, l1_and_l2.L1, l1_and_l2.SquaredL2, l1_and_l2.ElasticNet))
     return dict(penalty._asdict()) if plain else {"penalty": name_of(penalty)}

@@ -11,7 +11,6 @@ import numpy as np
 
 from ouzel.errors import DataError, EmptyError, listed
 from ouzel.streams.block import Block
-from ouzel.streams.cache import BlockCache
 from ouzel.streams.feature_space import NOTHING_KNOWN, reconcile
 from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.detection import find_format
@@ -27,6 +26,7 @@ from ouzel.streams.sources.prefetch import BLOCKS_AHEAD, prefetch_file, prefetch
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
+    from ouzel.streams.cache import BlockCache
     from ouzel.streams.formats.protocol import LineParser
     from ouzel.streams.tables.schema import ColumnKinds
 

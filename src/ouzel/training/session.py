@@ -8,28 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from ouzel.deferred import deferred
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.files import check_place
 from ouzel.learners import catalogue
-from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
-from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
-from ouzel.streams.cache import BlockCache
-from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
+from ouzel.streams.sources.source import is_piped, name_of
 from ouzel.training.log_records import LogRecords, check_log
-from ouzel.training.resume_options import ContradictionError, contradiction, validate_resume_options
-from ouzel.training.resumed_stream import ResumedStream
-from ouzel.training.run_notes import RUN, notes_of, space_for_reading
-from ouzel.training.source_records import Ledger, Record, check_order, learnt_in_pass, name_of
+
+if TYPE_CHECKING:
+    from ouzel.model import persistence
+    from ouzel.streams import groups
+    from ouzel.streams.cache import BlockCache
+    from ouzel.training import resume_options, resumed_stream, run_notes, source_records
+    from ouzel.training.source_records import Ledger
+else:
+    groups = deferred("ouzel.streams.groups")  # of a ranking
+    persistence = deferred("ouzel.model.persistence")  # with --model or --resume, as all that follow
+    resume_options = deferred("ouzel.training.resume_options")
+    resumed_stream = deferred("ouzel.training.resumed_stream")
+    run_notes = deferred("ouzel.training.run_notes")
+    source_records = deferred("ouzel.training.source_records")
 
 
 @dataclass
@@ -51,7 +59,6 @@ class Session:
     written: bool = False  # whether this session has saved its model
     saved: int | None = None  # examples the model on disk has learnt
     resumed_at: tuple[int, int] = (0, 0)  # position of the run when this session resumed it
-    ledger: Ledger = field(default_factory=Ledger)
     logs: LogRecords = field(default_factory=LogRecords)
     block_cache: BlockCache | None = None  # of parsed blocks, with --cache
     stream: BlockStream | None = None  # of the present pass
@@ -59,6 +66,11 @@ class Session:
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
     opened_at: tuple[int, int] | None = None  # position of the run when it started the pass
     make_for_numbers: Callable[[], Model] | None = None  # makes a new model, for labels that are numbers
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The records of the sources, which only a model with a file has."""
+        return source_records.Ledger()
 
     @classmethod
     def start(
@@ -108,7 +120,7 @@ class Session:
             model.classes.allow(most_classes)
             run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
             session = cls(files, model, run, reading, format, output, checkpoint_every, logs=LogRecords(following))
-            if task is None and "loss" not in settings and learns_numbers(model.learner):
+            if task is None and "loss" not in settings and "loss" in model.settings._fields:
                 session.make_for_numbers = partial(make, loss="squared")
             if resume is not None:
                 session.remarks.append(f"{resume} is not there yet: beginning a new model")
@@ -118,18 +130,17 @@ class Session:
         stored = notes.get("reading", {})
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
-        validate_resume_options(resume, model, stored, learner, settings, intercept, prepared, reading)
+        resume_options.validate_resume_options(resume, model, stored, learner, settings, intercept, prepared, reading)
         for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
-                raise contradiction(resume, name, given, known)
+                raise resume_options.contradiction(resume, name, given, known)
         run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
         session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every, resume)
         session.logs = LogRecords(following)
         session.inherited = tuple(set(stored) - set(reading))
         session.given = {"passes": passes, "holdout_every": holdout_every}
         stored_run = notes.get("run", {})
-        if stored_run:
-            check({"logs": [], **stored_run}, RUN, f"{resume}: what it notes of its run")
+        run_notes.check_notes(stored_run, resume)
         session.recall(stored_run, relearn)
         return session
 
@@ -142,17 +153,21 @@ class Session:
     def recall(self, stored_run: dict[str, Any], relearn: bool) -> None:
         """Take the records of the resumed model; with `relearn` its files are learnt as if they were new."""
         assert self.resume is not None
-        sources, earlier = (Record.from_json(stored_run.get(name, [])) for name in ("sources", "earlier"))
+        sources, earlier = (
+            source_records.Record.from_json(stored_run.get(name, [])) for name in ("sources", "earlier")
+        )
         if stored_run.get("sources") and not sources and not relearn:
-            raise ContradictionError(
+            raise resume_options.ContradictionError(
                 f"{self.resume}: notes in a way that this version does not know what it has read; "
                 "learn the files from their first example with --relearn"
             )
         if relearn or stored_run.get("finished", True) or not sources:
-            self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not relearn)
+            self.ledger = source_records.Ledger(
+                earlier=[*earlier, *sources], model=self.resume, recognising=not relearn
+            )
         else:
-            check_order([name_of(file) for file in self.files], stored_run.get("files", []), self.resume)
-            self.ledger = Ledger(sources, earlier, model=self.resume)
+            source_records.check_order([name_of(file) for file in self.files], stored_run.get("files", []), self.resume)
+            self.ledger = source_records.Ledger(sources, earlier, model=self.resume)
         self.logs.remember(stored_run.get("logs", []), self.resume, relearn)
         self.stored_run = stored_run
         self.saved = self.model.examples if self.resume == self.output else None
@@ -174,7 +189,7 @@ class Session:
             return
         for name, given in self.given.items():
             if given is not None and given != self.stored_run[name]:
-                raise contradiction(self.resume, name, given, self.stored_run[name])
+                raise resume_options.contradiction(self.resume, name, given, self.stored_run[name])
         self._restore()
         self.resumed_at = self.run.position
         self.remarks.append(f"{self.resume}: going on after {learnt} examples")
@@ -185,7 +200,10 @@ class Session:
         self.stream = stream = self._open()
         block = stream.first()
         found = why_numbers(block)
-        self.remarks += amounts_in(block) + ([AS_NUMBERS.format(found)] if found else classes_in(block))
+        remarks = amounts_in(block) + ([AS_NUMBERS.format(found)] if found else classes_in(block))
+        if not remarks or not learns_numbers(self.model.learner):
+            return
+        self.remarks += remarks
         if found:
             self.model = self.make_for_numbers()
             self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
@@ -205,7 +223,7 @@ class Session:
     @property
     def piped(self) -> bool:
         """Whether waiting may last for ever, as for a pipe."""
-        return any(Record.of(file).piped for file in self.files)
+        return any(map(is_piped, self.files))
 
     def close(self) -> None:
         """Stop reading."""
@@ -218,8 +236,7 @@ class Session:
             self.run.go_on(self.logs.stream.committed.examples)
             self.save(finished=False)
             return
-        anything_new = any(record.examples > record.before for record in self.ledger.claimed.values())
-        if self.stored_run and not self.ledger.resumed and not anything_new:
+        if self.stored_run and not (self.ledger.resumed or self.ledger.anything_new):
             self._restore()
             if self.resume == self.output:
                 return
@@ -231,7 +248,7 @@ class Session:
             return
         if self.stream is not None and self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        run_record = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
+        run_record = run_notes.notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
         sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
         persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": run_record})
         self.saved = self.model.examples
@@ -239,7 +256,10 @@ class Session:
 
     def left_out(self) -> list[str]:
         """Return the remarks on columns, and on sources that earlier runs have learnt."""
-        return [*(self.stream.remarks if self.stream is not None else [])] + [
+        remarks = [*(self.stream.remarks if self.stream is not None else [])]
+        if self.resume is None:
+            return remarks
+        return remarks + [
             f"{record.name}: "
             + ("all" if record.before == record.examples else "the first")
             + f" {record.before:,} examples were learnt before and are left out; --relearn learns them once more"
@@ -270,16 +290,19 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> BlockStream:
-        space = space_for_reading(self.model, self.stored_run, self.logs.relearn)
+        space = self.model.space
+        if self.stored_run:
+            space = run_notes.space_for_reading(self.model, self.stored_run, self.logs.relearn)
         options = {**self.reading, "space": space, "inherited": self.inherited, "cache": self.block_cache}
         stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
-            stream = Groups(stream)
+            stream = groups.Groups(stream)
         if self.logs.stream is not None or (self.output is None and self.resume is None):
             return stream
         passed, row = self.stored_run["progress"]["position"] if self.ledger.interrupted else (0, 0)
-        so_far = learnt_in_pass(self.ledger.interrupted, row) if passed else {}
-        return ResumedStream(stream, self.files, self.ledger, so_far, self._count_skipped, lambda: self.on_wait())
+        so_far = source_records.learnt_in_pass(self.ledger.interrupted, row) if passed else {}
+        reading = self.files, self.ledger, so_far
+        return resumed_stream.ResumedStream(stream, *reading, self._count_skipped, lambda: self.on_wait())
 
     def _count_skipped(self, block: Block) -> None:
         """Count the features of examples that are skipped."""

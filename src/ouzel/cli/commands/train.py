@@ -147,7 +147,6 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
     from ouzel.cli.ui.screens import screen_of
-    from ouzel.training.resume_options import ContradictionError
 
     with screen_of(session.title, quiet, live) as screen:
 
@@ -188,6 +187,8 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         except KeyboardInterrupt:
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
+            from ouzel.training.resume_options import ContradictionError
+
             note = session.cut_off()
             if note and not (isinstance(error, ContradictionError) and session.run.position == session.resumed_at):
                 error.add_note(note)

@@ -46,7 +46,7 @@ from ouzel.learners.auto.number_gains import (
     WEIGHTS,
     label_scale,
 )
-from ouzel.learners.auto.other_losses import Settings
+from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE

@@ -37,6 +37,7 @@ MODELS = 5
 END = 16.0  # so far below a model's best score the others are cut for the mixture
 TINY = 1e-37  # beside a sum of squares, in a root that is divided by
 SOFTMAX, SOFTMAX_SQUARES, HINGE, HINGE_SQUARES, BOLD, BOLD_SQUARES, MEAN, VARIANCE = range(8)  # places of `table`
+WEIGHTS, SQUARES = (SOFTMAX, HINGE, BOLD, MEAN), (SOFTMAX_SQUARES, HINGE_SQUARES, BOLD_SQUARES)
 SCORES = newton_block.ROWS  # rows of the numbers to work with: of the models first
 SLOPES, PUSHES, SHARES, STEPS, TOLD, SOLVED, DIRECTION = range(SCORES + MODELS, SCORES + MODELS + 7)
 MARGINS = DIRECTION + 1
@@ -130,7 +131,7 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
     return len(targets)
 
 
-learn_row, learn_rows = learning_scores_of(make_room, _learn, turning((SOFTMAX, HINGE, BOLD, MEAN), (VARIANCE,)))
+learn_row, learn_rows = learning_scores_of(make_room, _learn, turning(WEIGHTS, (VARIANCE,)))
 predict_row, predict_rows = predicting_scores_of(make_room, _predict)
 
 

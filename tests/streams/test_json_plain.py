@@ -18,7 +18,7 @@ from ouzel.streams.formats.json_lines import PlainObjects
 from ouzel.streams.formats.json_python import JsonExamples
 from ouzel.streams.formats.json_scalars import read_date
 from ouzel.streams.kernels.delimiters import count_lines
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 

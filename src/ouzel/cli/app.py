@@ -12,8 +12,7 @@ from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
 from ouzel.cli.groups import expanded
-from ouzel.cli.panels import Command
-from ouzel.cli.parameters import LazyConversion
+from ouzel.cli.panels import Command, LazyConversion
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 

@@ -9,7 +9,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import COMMON, Estimator
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
-from ouzel.model.setting_names import chosen_by_name
+from ouzel.model.settings import chosen_by_name
 from ouzel.terms.names import FAMILIES, name_of, to_json
 
 Learners = dict[tuple[Any, ...], str]

@@ -13,13 +13,12 @@ from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
 from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
-from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores, confusion_in_order
-from ouzel.evaluation.report import Report
+from ouzel.evaluation.report import Report, warnings_of
 from ouzel.model.model import Model
-from ouzel.model.setting_names import in_words
+from ouzel.model.settings import in_words
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block

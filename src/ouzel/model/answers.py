@@ -14,7 +14,7 @@ import numpy as np
 
 from ouzel.model.label_encoder import Classes
 from ouzel.model.losses import link_of_one, links_of
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import Label
 from ouzel.terms.losses import Logistic
 
 

@@ -16,11 +16,11 @@ from ouzel.streams.sources.addresses import is_database, is_log, only_log
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
-    from ouzel.streams import cache as caching
-    from ouzel.streams.cache import BlockCache
+    from ouzel.streams import convert as caching
+    from ouzel.streams.convert import BlockCache
     from ouzel.streams.logs.stream import LogStream
 else:
-    caching = deferred("ouzel.streams.cache")
+    caching = deferred("ouzel.streams.convert")
 
 
 def open_source(path: str | Path) -> Source:

@@ -32,7 +32,7 @@ from ouzel.streams.block import LARGEST
 from ouzel.streams.dates import EXPECTED, date_parts, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
 from ouzel.streams.interaction_inputs import SourceField, source_fields, word_fields
-from ouzel.streams.label_values import tidy
+from ouzel.streams.labels import tidy
 from ouzel.streams.missing import NA_FEATURE, is_missing, is_na_in_numbers
 
 TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` splits text

@@ -21,14 +21,14 @@ from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
-from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
+from ouzel.streams.labels import AS_NUMBERS, amounts_in, classes_in, why_numbers
 from ouzel.streams.sources.source import is_piped, name_of
 from ouzel.training.log_records import LogRecords, check_log
 
 if TYPE_CHECKING:
     from ouzel.model import persistence
     from ouzel.streams import groups
-    from ouzel.streams.cache import BlockCache
+    from ouzel.streams.convert import BlockCache
     from ouzel.training import resume_options, resumed_stream, run_notes, source_records
     from ouzel.training.source_records import Ledger
 else:

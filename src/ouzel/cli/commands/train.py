@@ -84,15 +84,19 @@ def train(
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
     settings = arguments.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.cli.ui.heartbeat import checkpoints_of
-    from ouzel.cli.ui.table_rows import check_save_to
     from ouzel.files import locked
-    from ouzel.learners.plugins import learner_named
 
     rows, seconds = checkpoints_of(checkpoint_every, model)
     arguments.check_plot(plot)
-    check_save_to(save_to)
+    if save_to is not None:
+        from ouzel.cli.ui.table_rows import check_save_to
+
+        check_save_to(save_to)
     answer = OutputOptions(plot, save_to, top, json_)
-    learner = None if learner is None else learner_named(learner)
+    if learner is not None:
+        from ouzel.learners.plugins import learner_named
+
+        learner = learner_named(learner)
     further = log_options.of_logs(following, sources)
     refused = {
         "passes": (passes or 1) > 1,
@@ -126,7 +130,7 @@ def train(
         begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
         session = Session.start(sources, **begun)
         if cache is not None:
-            from ouzel.streams.cache import cache_for
+            from ouzel.streams.convert import cache_for
 
             session.block_cache = cache_for(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
@@ -146,7 +150,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     An interruption, and a bad line, say what is on disk.
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
-    from ouzel.cli.ui.screens import screen_of
+    from ouzel.cli.ui.progress import screen_of
 
     with screen_of(session.title, quiet, live) as screen:
 

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ouzel.cli.ui.outputs import Written, write_outputs
-from ouzel.cli.ui.table_rows import added_to
 
 if TYPE_CHECKING:
     from ouzel.evaluation.report import Report
@@ -62,5 +61,9 @@ def report_training(
         for given in figures.values():
             print("\n".join(given.facts))
 
-    added = added_to(options.to, files, lambda: [{"model": output, **vars(report)}])
-    write_outputs([saved, (options.plot, "curve drawn in", draw), added], answer if options.as_json else None, show)
+    written: list[Written] = [saved, (options.plot, "curve drawn in", draw)]
+    if options.to is not None:
+        from ouzel.cli.ui.table_rows import added_to
+
+        written.append(added_to(options.to, files, lambda: [{"model": output, **vars(report)}]))
+    write_outputs(written, answer if options.as_json else None, show)

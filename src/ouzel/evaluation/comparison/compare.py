@@ -14,8 +14,8 @@ from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.comparison.contestant import Contestant, entered
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.curve import Curve
-from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.report import warnings_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.model.room import make_room_for

@@ -21,14 +21,15 @@ from ouzel.layout import allocate, flat, require
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation, two_classes
 from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
-from ouzel.learners.fading import faded_variances
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
 
 if TYPE_CHECKING:
+    from ouzel.learners import fading
     from ouzel.learners.auto import class_gains, merging, several_classes
     from ouzel.learners.auto.several_classes import SeveralClasses
 else:
+    fading = deferred("ouzel.learners.fading")  # with a half-life
     class_gains = deferred("ouzel.learners.auto.class_gains")  # of workers
     merging = deferred("ouzel.learners.auto.merging")
     several_classes = deferred("ouzel.learners.auto.several_classes")  # from the third on
@@ -132,7 +133,7 @@ def fade(state: Any, kept: float, settings: Settings) -> None:
     else:
         state.table[:, several_classes.SQUARES] *= np.float32(kept)
         variance = state.table[:, several_classes.VARIANCE]
-    variance[...] = faded_variances(variance, kept, prior)
+    variance[...] = fading.faded_variances(variance, kept, prior)
     newton_block.fade(state.block, kept, newton_block.PRIOR, standardisation.fade(state.features, kept))
 
 

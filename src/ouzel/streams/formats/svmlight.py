@@ -24,7 +24,7 @@ from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_lo
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
 from ouzel.streams.kernels.row_order import empty_zero_range, record_zeros, sort_row
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 from ouzel.streams.options import Options
 
 ADVICE = {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from ouzel.errors import DataError, OuzelError
 from ouzel.rules import check, either, list_of, pair_of, text, whole
 from ouzel.rules import table as a_table
-from ouzel.streams.logs.join_state import Input, JoinState
+from ouzel.streams.logs.join import Input, JoinState
 
 Place = int | str  # of a message in its partition; messages are read in this order
 Say = Callable[[str], None]

@@ -10,12 +10,10 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.kernels.batch_hash import PADDING, ZERO, hash_update, hash_update_bytes
-from ouzel.streams.kernels.new_names import NewNames, copy_names
+from ouzel.streams.kernels.new_names import NewNames, add_if_new, copy_names
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.kernels.seen_set import is_new
-from ouzel.streams.missing import is_na_number_token, is_na_token
+from ouzel.streams.missing import NEITHER, find_large, is_na_number_token, is_na_token, make_small, truth_of
 from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
-from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -99,7 +97,7 @@ def read_cells(words, prefix, number_id, numeric, longest, seed, mask, bits, see
 
     A cell that reads as a number or a truth value (if `numeric`) is the value of feature `number_id`; any other is the
     feature `prefix` and the cell, hashed in place to the bits of `mask`, with value 1. Blanks around a cell do not
-    count. `seen` has the ids so far, masked by `bits`, see `is_new`; where it is empty, no word is new.
+    count. `seen` has the ids so far, masked by `bits`, see `add_if_new`; where it is empty, no word is new.
     """
     before, tail_before, filled = hash_update_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
     data = words.data
@@ -145,7 +143,7 @@ def read_cells(words, prefix, number_id, numeric, longest, seed, mask, bits, see
         cells.values[i] = 1.0
         cells.starts[i] = start
         cells.ends[i] = stop
-        if len(seen) and is_new(seen, hashed & bits):
+        if len(seen) and add_if_new(seen, hashed & bits):
             new[count] = i
             count += 1
     return count

@@ -23,7 +23,7 @@ codecs.register_error("ouzel.mark", lambda error: (MARK, getattr(error, "end", 0
 LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
 
 
-class RaggedRows:
+class SkippedRows:
     """Rows that are skipped: of more or fewer cells than there are columns, or with bytes that are not UTF-8."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.kernels.seen_set import is_new
+from ouzel.streams.kernels.new_names import add_if_new
 from ouzel.streams.tables.arrow_types import as_text, filled, is_dictionary, types
 from ouzel.streams.tables.cells import Cells, Words, words_of_cells
 
@@ -23,7 +23,7 @@ MANY = 4  # most cells of a dictionary for each row, where all of them are read
 def _pick(codes, cells, bits, seen, ids, values, new):
     """Write the id and the value of each row's cell; return how many words are new, and write these to `new` first.
 
-    `seen` has the ids so far, masked by `bits`, see `is_new`.
+    `seen` has the ids so far, masked by `bits`, see `add_if_new`.
     """
     used = np.zeros(len(cells.ids), np.bool_)
     count = 0
@@ -32,7 +32,7 @@ def _pick(codes, cells, bits, seen, ids, values, new):
         ids[i], values[i] = cells.ids[code], cells.values[code]
         if not used[code]:
             used[code] = True
-            if cells.starts[code] < cells.ends[code] and is_new(seen, cells.ids[code] & bits):
+            if cells.starts[code] < cells.ends[code] and add_if_new(seen, cells.ids[code] & bits):
                 new[count] = code
                 count += 1
     return count

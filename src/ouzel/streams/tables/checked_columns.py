@@ -56,10 +56,10 @@ from ouzel.streams.tables.column_buffers import (
     rows_of_buffers,
     with_more,
 )
+from ouzel.streams.tables.csv_rows import TableBatch, as_arrow
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary, Dictionaries
 from ouzel.streams.tables.fast_path import FastPath
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
 
 PLACES = {part: {word: place for place, word in enumerate(words)} for part, words in WORDS.items()}
 NONE_SEEN = np.empty(0, np.uint64)  # a set in which no word is new
@@ -200,7 +200,7 @@ class FeatureColumns:
                 rows = with_more(rows, np.concatenate([[0], np.cumsum(missing)]), *(part[missing] for part in buffers))
             if wrong.any():
                 refused.append((column, wrong))
-        space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
+        space = space if space.mixed == self.kinds.mixed else space._replace(mixed=self.kinds.mixed)
         return Features(rows, Names.joined(names), space, self._inputs.inputs(n)), refused
 
     def _read_fast(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:

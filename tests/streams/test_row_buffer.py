@@ -17,8 +17,8 @@ from ouzel.streams.kernels.row_buffer import (
     has_repeats,
     put_number,
     put_word,
+    sort_row,
 )
-from ouzel.streams.kernels.row_order import sort_row
 
 pytestmark = pytest.mark.interpreted
 MASK = np.uint32(63)

@@ -11,8 +11,7 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.groups import expanded
-from ouzel.cli.panels import Command, LazyConversion
+from ouzel.cli.panels import Command, LazyConversion, expanded
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 

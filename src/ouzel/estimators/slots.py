@@ -19,7 +19,7 @@ from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpac
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.kernels.row_order import ONES, tidy_row
+from ouzel.streams.kernels.row_buffer import ONES, tidy_row
 from ouzel.streams.options import Options
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered

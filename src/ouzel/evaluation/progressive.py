@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
-from ouzel.evaluation.clock import Clock
+from ouzel.evaluation.counts import Clock, FeaturesSeen
 from ouzel.evaluation.curve import Curve
-from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.report import Report, warnings_of

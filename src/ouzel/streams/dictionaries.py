@@ -12,7 +12,7 @@ from ouzel.errors import DataError
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, numeric_id
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows, source_fields
-from ouzel.streams.kernels.row_order import canonical_rows
+from ouzel.streams.kernels.row_buffer import canonical_rows
 from ouzel.streams.labels import as_weights, encode_labels
 from ouzel.streams.options import Options
 from ouzel.streams.values import (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ouzel.cli import arguments, log_options, options, spread_options
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
-from ouzel.cli.ui.training_report import OutputOptions, report_training
+from ouzel.cli.ui.outputs import OutputOptions, report_training
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
@@ -116,19 +116,32 @@ def train(
         train_in_rounds(sources, learner or catalogue.DEFAULT, model, answer, made)
         return
     with nullcontext() if model is None else locked(model):
-        from ouzel.training.session import Session
+        from ouzel.training.session import Session, SessionOptions
 
-        begun: dict[str, Any] = {"learner": learner, "settings": settings, "task": task, "pairs": pairs}
-        begun |= {"intercept": not preparation.no_intercept, "prepared": preparation.prepared, "reading": reading}
-        begun |= {
-            "format": format,
-            "passes": passes,
-            "relearn": relearn,
-            "holdout_every": holdout_every,
-            "output": model,
-        }
-        begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
-        session = Session.start(sources, **begun)
+        chosen = SessionOptions(
+            learner=learner,
+            settings=settings,
+            intercept=not preparation.no_intercept,
+            prepared=preparation.prepared,
+            reading=reading,
+            format=format,
+            passes=passes,
+            holdout_every=holdout_every,
+            output=model,
+            resume=resume,
+            checkpoint_every=rows,
+            task=task,
+            pairs=pairs,
+            relearn=relearn,
+            most_classes=most_classes,
+            following=further,
+        )
+        kind: type[Session] = Session
+        if chosen.resumes:
+            from ouzel.training.resumed_session import ResumedSession
+
+            kind = ResumedSession
+        session = kind.start(sources, chosen)
         if cache is not None:
             from ouzel.streams.convert import cache_for
 
@@ -140,7 +153,7 @@ def train(
             raise failed
 
     written = session.output if session.written or failed else None, "model written to", saved
-    more = {"joined": None if session.logs.stream is None else session.logs.stream.join_stats}
+    more = {"joined": None if session.log_stream is None else session.log_stream.join_stats}
     report_training(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
@@ -159,7 +172,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             screen.show_scores(session.run.scores)
 
         session.on_known = stand
-        session.logs.on_say = screen.say
+        session.on_say = screen.say
         try:
             session.recognise()
             for line in session.remarks:

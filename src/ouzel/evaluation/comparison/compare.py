@@ -10,9 +10,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.comparison.contestant import Contestant, entered
 from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.evaluation.counts import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.report import warnings_of

@@ -17,9 +17,19 @@ from ouzel.errors import OuzelError
 from ouzel.layout import bytes_of, copied
 from ouzel.learners.protocol import Background, State
 from ouzel.learners.rows import Rows
-from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
+from ouzel.model.answers import (
+    Answers,
+    heaviest_slots,
+    is_probabilistic,
+    label_of,
+    labels_of,
+    multiclass_hinge_losses,
+    multinomial_losses,
+    one_vs_rest_losses,
+    probabilities,
+    shown,
+)
 from ouzel.model.label_encoder import Classes
-from ouzel.model.losses import multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
 from ouzel.model.room import changing
 from ouzel.model.tasks.task import Host, Outcome, Task, by_known_classes, call_one, losses_against
 from ouzel.ranges import memory

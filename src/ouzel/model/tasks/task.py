@@ -16,9 +16,8 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import specialise
 from ouzel.learners.protocol import ChosenByState, Settings, State
 from ouzel.learners.rows import Rows
-from ouzel.model.answers import Answers, heaviest_slots
+from ouzel.model.answers import Answers, heaviest_slots, losses_of
 from ouzel.model.label_encoder import Classes
-from ouzel.model.losses import losses_of
 from ouzel.streams.block import Block
 
 Module = Any  # of a learner: its functions

@@ -21,12 +21,19 @@ from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.numerals import is_number
 from ouzel.streams.formats.catalogue import Format
-from ouzel.streams.kernels.delimiters import SPARE
-from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
+from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, SPARE
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.csv_rows import BEHIND, DOUBLED, TokenizedRows, as_arrow
-from ouzel.streams.tables.csv_text import MARK, SkippedRows, TextSource, lines_in
+from ouzel.streams.tables.csv_text import (
+    BEHIND,
+    DOUBLED,
+    MARK,
+    SkippedRows,
+    TextSource,
+    TokenizedRows,
+    as_arrow,
+    lines_in,
+)
 
 ZERO, ONE, TWO, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 8, 63))
 QUOTE, NEWLINE, RETURN = (np.uint8(byte) for byte in b'"\n\r')

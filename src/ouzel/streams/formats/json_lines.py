@@ -26,8 +26,7 @@ from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyT
 from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, PADDING, read_objects
 from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
 from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
-from ouzel.streams.kernels.delimiters import SPARE, count_lines
-from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
+from ouzel.streams.kernels.lines import SPARE, Problem, count_lines, is_utf8, lines_at
 from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names, empty_seen_set
 from ouzel.streams.kernels.row_buffer import allocate_rows
 from ouzel.streams.labels import Label, as_sign, encode_labels, find_label, is_infinite, label_of, tidy

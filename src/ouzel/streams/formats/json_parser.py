@@ -59,7 +59,7 @@ from ouzel.streams.formats.json_rows import (
 )
 from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts, read_date, read_number
 from ouzel.streams.interaction_inputs import put_entry
-from ouzel.streams.kernels.delimiters import make_scanner, trim_blanks
+from ouzel.streams.kernels.lines import make_scanner, trim_blanks
 from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS_AT_ONCE
 from ouzel.streams.missing import LENGTHS, TEXT, is_large_truth, is_na_number_token, is_na_token
 

@@ -35,11 +35,10 @@ from ouzel.streams.formats.vw_features import (
 )
 from ouzel.streams.formats.writing import features_of, word_of
 from ouzel.streams.kernels.batch_hash import SEPARATOR, allocate_names, hash_prefix, hash_update_bytes
-from ouzel.streams.kernels.delimiters import SPARE
-from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
+from ouzel.streams.kernels.lines import SPARE, Parsed, checked_text, problem_at, too_long
 from ouzel.streams.kernels.new_names import NameEmitter, NewNames, add_if_new, copy_names, empty_seen_set, record_name
 from ouzel.streams.kernels.numbers import WINDOW, parse_number, plain_features, plain_number
-from ouzel.streams.kernels.row_order import allocate_ranking, empty_zero_range, rank_row, record_zeros
+from ouzel.streams.kernels.row_buffer import allocate_ranking, empty_zero_range, rank_row, record_zeros
 from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options

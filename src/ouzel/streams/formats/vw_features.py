@@ -19,8 +19,7 @@ from ouzel.streams.feature_space import CATEGORY, TEXT
 from ouzel.streams.feature_specs import is_pattern
 from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs, put_entry
 from ouzel.streams.kernels.batch_hash import SEPARATOR, hash_names, hash_prefix, hash_update, hash_update_byte, put_name
-from ouzel.streams.kernels.delimiters import make_scanner
-from ouzel.streams.kernels.lines import Parsed, checked_text
+from ouzel.streams.kernels.lines import Parsed, checked_text, make_scanner
 from ouzel.streams.kernels.new_names import find_new, record_name
 from ouzel.streams.kernels.numbers import WINDOW, plain_number
 from ouzel.streams.options import OF_COLUMNS, Options

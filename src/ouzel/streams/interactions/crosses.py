@@ -14,7 +14,7 @@ from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.interactions.append import fitting, merge_row, put_feature, put_row
 from ouzel.streams.interactions.transform import RowsIn, RowsOut, Transform
 from ouzel.streams.kernels.new_names import add_if_new
-from ouzel.streams.kernels.row_order import LOW, RANKED, WORD
+from ouzel.streams.kernels.row_buffer import LOW, RANKED, WORD
 
 ZERO, ONE, TWO, SIX, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 6, 63))
 PRIME = np.uint64(16777619)  # of FNV hashes

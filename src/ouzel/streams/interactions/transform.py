@@ -18,7 +18,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Block, Names
 from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
 from ouzel.streams.kernels.new_names import FILTER_BITS, empty_seen_set
-from ouzel.streams.kernels.row_order import without_zeros
+from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.options import Options
 
 MOST_NAMED = 1 << 19  # features that are named before names are reset

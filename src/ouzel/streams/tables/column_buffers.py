@@ -15,7 +15,7 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
 from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
-from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
+from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
 from ouzel.streams.tables.arrow_types import filled
 from ouzel.streams.tables.cells import check_offsets
 

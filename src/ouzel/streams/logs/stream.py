@@ -21,9 +21,8 @@ from ouzel.streams.block_stream import BlockIterator
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, reconcile
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.logs.bounds import Ending
-from ouzel.streams.logs.join import JoinState, JoinStats
 from ouzel.streams.logs.messages import check_metadata, metadata_fields
-from ouzel.streams.logs.protocol import Batch, Idle, Log, Position, shown
+from ouzel.streams.logs.protocol import Batch, Idle, JoinState, JoinStats, Log, Position, shown
 from ouzel.streams.logs.reading import Reading, open_log, take_reading
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.addresses import address_of, is_database, query_of

@@ -113,7 +113,8 @@ def _typed_dates(array: pyarrow.Array) -> tuple[pyarrow.Array, dict[str, pyarrow
 def _part(missing: np.ndarray, codes: pyarrow.Array, words: Sequence[str]) -> pyarrow.Array:
     """The words of a calendar part by their positions, null where they are `missing` (n,)."""
     if isinstance(codes, np.ndarray):
-        codes = pyarrow.array(codes, mask=missing)
+        there = pyarrow.py_buffer(np.packbits(~missing, bitorder="little"))  # a mask would import pandas
+        codes = pyarrow.Array.from_buffers(pyarrow.int8(), len(codes), [there, pyarrow.py_buffer(codes)])
     return pyarrow.DictionaryArray.from_arrays(codes.cast(pyarrow.int8()), pyarrow.array(words, pyarrow.string()))
 
 

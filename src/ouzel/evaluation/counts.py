@@ -1,4 +1,4 @@
-"""What a run counts besides its scores: the distinct features of a stream, and seconds by what they are spent on."""
+"""Counts of a run, with its scores: the distinct features of the stream, and the seconds of each part of the work."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""Room for a model's features: whether there is, asked beforehand, and states that grow."""
+"""Room for a model's features: whether there is, asked beforehand, and states that grow, in one thread at a time."""
 
 from __future__ import annotations
 
 import threading
 import weakref
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
 from ouzel.kernels.forks import hold_in_forks
 from ouzel.layout import bytes_of
@@ -17,6 +18,13 @@ from ouzel.ranges import memory
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import reconcile
 
+if TYPE_CHECKING:
+    from ouzel.model import slot_map
+    from ouzel.model.slot_map import SlotMap
+else:
+    slot_map = deferred("ouzel.model.slot_map")
+
+NO_IDS = np.empty(0, np.int64)
 _guard = threading.Lock()
 _locks: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # not attributes: objects are pickled
 hold_in_forks(_guard)
@@ -34,7 +42,9 @@ def beginning(estimator: Any) -> AbstractContextManager[Any]:
     return nullcontext() if hasattr(estimator, "model_") else changing(estimator)
 
 
-NO_IDS = np.empty(0, np.int64)
+def begin_slot_map(needed: bool) -> SlotMap | None:
+    """The slots of ids, if a learner needs them: one that keeps a number for every pair of slots, however few."""
+    return slot_map.SlotMap() if needed else None
 
 
 def capacity_for(smallest: int, slots: int) -> int:

@@ -10,11 +10,12 @@ import typer
 
 from ouzel.cli import arguments, log_options, options, spread_options
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
-from ouzel.cli.ui.outputs import OutputOptions, report_training
+from ouzel.cli.ui.training_report import OutputOptions, report_training
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
 if TYPE_CHECKING:
+    from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.progressive import Run
     from ouzel.streams.block_stream import BlockStream
     from ouzel.training.session import Session
@@ -163,9 +164,8 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     An interruption, and a bad line, say what is on disk.
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
-    from ouzel.cli.ui.progress import screen_of
 
-    with screen_of(session.title, quiet, live) as screen:
+    with _screen_of(session.title, quiet, live) as screen:
 
         def stand() -> None:
             screen.stream = session.stream
@@ -216,3 +216,14 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         for line in session.left_out():
             screen.console.print(line, soft_wrap=True, markup=False)
     return failed
+
+
+def _screen_of(title: str, quiet: bool, live: bool) -> Screen:
+    """Return a screen with a growing table, or with `live` the dashboard."""
+    if live:
+        from ouzel.cli.ui.dashboard import Dashboard
+
+        return Dashboard(title, quiet=quiet)
+    from ouzel.cli.ui.progress import Screen
+
+    return Screen(title, quiet=quiet)

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ouzel.cli.ui.interrupts import Interrupted
-from ouzel.cli.ui.outputs import OutputOptions, report_training
+from ouzel.cli.ui.training_report import OutputOptions, report_training
 
 if TYPE_CHECKING:
     from ouzel.distributed.engine import Engine

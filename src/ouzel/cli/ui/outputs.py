@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 from ouzel.errors import OuzelError
-
-if TYPE_CHECKING:
-    from ouzel.evaluation.report import Report
-    from ouzel.model.model import Model
 
 Written = tuple[str | None, str, Callable[[str], Any]]  # a file, what to say of it, and what writes it
 
@@ -49,57 +45,11 @@ def write_outputs(
         raise failed
 
 
-class OutputOptions(NamedTuple):
-    """Options of the output of a training, apart from its model."""
+def titled(files: Sequence[str], between: str = ", ") -> str:
+    """Return a title for a plot: the names of the files.
 
-    plot: str | None
-    to: str | None
-    top: int
-    as_json: bool
-
-
-class Figures(Protocol):
-    """Further figures of a training."""
-
-    @property
-    def facts(self) -> list[str]:
-        """Lines for a screen."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the figures as JSON values."""
-
-
-def report_training(
-    options: OutputOptions,
-    report: Report,
-    model: Model,
-    files: Sequence[str],
-    output: str | None,
-    saved: Written,
-    more: Mapping[str, Figures | None] = MappingProxyType({}),
-) -> None:
-    """Write the outputs of a training on `files`, with `more` figures; `saved` is the output of its model file."""
-    figures = {name: given for name, given in more.items() if given is not None}
-
-    def draw(path: str) -> None:
-        from ouzel.cli.commands.analysis import titled
-
-        report.plot(path, f"{titled(files)}, {report.examples:,} examples")
-
-    def answer() -> dict[str, Any]:
-        added = {name: given.to_json() for name, given in figures.items()}
-        return {**report.to_json(), "model": output, **added}
-
-    def show() -> None:
-        from ouzel.cli.ui.summary import show_answer
-
-        show_answer(model, report, options.top)
-        for given in figures.values():
-            print("\n".join(given.facts))
-
-    written: list[Written] = [saved, (options.plot, "curve drawn in", draw)]
-    if options.to is not None:
-        from ouzel.cli.ui.table_rows import added_to
-
-        written.append(added_to(options.to, files, lambda: [{"model": output, **vars(report)}]))
-    write_outputs(written, answer if options.as_json else None, show)
+    >>> titled(["logs/today.csv", "logs/yesterday.csv"], " against ")
+    'today.csv against yesterday.csv'
+    """
+    names = [Path(file).name for file in files]
+    return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

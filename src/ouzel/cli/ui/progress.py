@@ -180,12 +180,3 @@ def in_column(number: float) -> str:
     """
     plain = f"{number:.4f}"
     return plain if len(plain) <= 12 else f"{number:.4e}"
-
-
-def screen_of(title: str, quiet: bool, live: bool) -> Screen:
-    """Return a screen with a growing table, or with `live` the dashboard."""
-    if not live:
-        return Screen(title, quiet=quiet)
-    from ouzel.cli.ui.dashboard import Dashboard
-
-    return Dashboard(title, quiet=quiet)

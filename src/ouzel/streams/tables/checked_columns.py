@@ -107,15 +107,23 @@ def _typed_dates(array: pyarrow.Array) -> tuple[pyarrow.Array, dict[str, pyarrow
         if timed:
             parts["hour"] = _part(missing, compute.hour(array), WORDS["hour"])
     nothing = pyarrow.nulls(len(array), pyarrow.string())
-    return pyarrow.array(np.where(missing, math.nan, seconds)), {part: parts.get(part, nothing) for part in PARTS}
+    return _numbers(np.where(missing, math.nan, seconds)), {part: parts.get(part, nothing) for part in PARTS}
 
 
 def _part(missing: np.ndarray, codes: pyarrow.Array, words: Sequence[str]) -> pyarrow.Array:
     """The words of a calendar part by their positions, null where they are `missing` (n,)."""
     if isinstance(codes, np.ndarray):
-        there = pyarrow.py_buffer(np.packbits(~missing, bitorder="little"))  # a mask would import pandas
-        codes = pyarrow.Array.from_buffers(pyarrow.int8(), len(codes), [there, pyarrow.py_buffer(codes)])
-    return pyarrow.DictionaryArray.from_arrays(codes.cast(pyarrow.int8()), pyarrow.array(words, pyarrow.string()))
+        codes = _numbers(codes, ~missing)
+    ends = pyarrow.py_buffer(np.cumsum([0, *map(len, words)], dtype=np.int32))
+    texts = pyarrow.StringArray.from_buffers(len(words), ends, pyarrow.py_buffer("".join(words).encode()))
+    return pyarrow.DictionaryArray.from_arrays(codes.cast(pyarrow.int8()), texts)
+
+
+def _numbers(values: np.ndarray, there: np.ndarray | None = None) -> pyarrow.Array:
+    """An Arrow array of numbers (n,), null where they are not `there`; `pyarrow.array` would import pandas."""
+    bits = None if there is None else pyarrow.py_buffer(np.packbits(there, bitorder="little"))
+    buffers = [bits, pyarrow.py_buffer(np.ascontiguousarray(values))]
+    return pyarrow.Array.from_buffers(pyarrow.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
 def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
@@ -138,7 +146,7 @@ def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Ar
             words[part][k] = PLACES[part][word]
     wrong[bad[codes]] = NOT_A_DATE
     found = {part: _part(places[codes] < 0, places[codes], WORDS[part]) for part, places in words.items()}
-    return pyarrow.array(seconds[codes]), found
+    return _numbers(seconds[codes]), found
 
 
 class FeatureColumns:

@@ -7,7 +7,8 @@ import pytest
 
 from ouzel.cli.app import run
 from ouzel.errors import OuzelError
-from ouzel.streams.logs.reading import Reading, open_log
+from ouzel.streams.logs.opening import open_log
+from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources import addresses
 
 READERS = ("kafka", "kafka_client", "redis_streams", "jetstream")  # which import a library

@@ -24,8 +24,9 @@ from ouzel.service.reading import Refused
 from ouzel.service.submission import Result, Source, Submitted
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
 from ouzel.streams.logs.messages import check_metadata, metadata_fields
+from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Idle, Position
-from ouzel.streams.logs.reading import Reading, open_log
+from ouzel.streams.logs.reading import Reading
 from ouzel.streams.options import OF_MESSAGES, make_options
 from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, name_of
 from ouzel.training.log_records import LogRecords

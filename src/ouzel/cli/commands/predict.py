@@ -175,7 +175,7 @@ def _add(found: Iterable[dict[str, Any]], address: str) -> int:
 
 def _send(found: Iterable[dict[str, Any]], url: str) -> int:
     """Send the rows to a log; return their number."""
-    from ouzel.streams.logs.reading import open_sink
+    from ouzel.streams.logs.opening import open_sink
 
     sink, count = open_sink(url), 0
     try:

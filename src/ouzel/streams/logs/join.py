@@ -19,6 +19,7 @@ from ouzel.rules import label as a_label
 from ouzel.streams.formats.catalogue import find
 from ouzel.streams.formats.json_python import DECODER, object_of, with_members
 from ouzel.streams.logs.messages import KEY, MetadataFields, content, has_metadata
+from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import (
     COUNT_MARK,
     EVENTS,
@@ -34,7 +35,7 @@ from ouzel.streams.logs.protocol import (
     Position,
     Say,
 )
-from ouzel.streams.logs.reading import Reading, open_log
+from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import EXAMPLE, is_database, is_log, name_of
 from ouzel.streams.sources.prefetch import prefetch
 

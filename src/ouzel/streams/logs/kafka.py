@@ -28,8 +28,9 @@ from ouzel.streams.logs.kafka_client import (
     silent_logger,
 )
 from ouzel.streams.logs.messages import Metadata
+from ouzel.streams.logs.opening import ACKNOWLEDGED
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, POLL_INTERVAL, Batch, Idle, Place, Position, gap
-from ouzel.streams.logs.reading import ACKNOWLEDGED, Reading
+from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import Address
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from ouzel.errors import DataError
 from ouzel.streams.formats.catalogue import find
+from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Position
-from ouzel.streams.logs.reading import Reading, open_log
+from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import name_of
 from ouzel.streams.sources.source import Source
 

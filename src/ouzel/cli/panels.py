@@ -1,4 +1,4 @@
-"""Commands whose help groups options under headings."""
+"""Commands for Typer: groups of options as one parameter, lazy conversion, and help that has options under headings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,11 @@ def _options_of(group: Any) -> list[Parameter]:
 
 
 class LazyConversion:
-    """Mixin of commands and groups with such parameters; it must come before Typer's class."""
+    """Mixin of commands and groups whose values are converted only if they need it; it must come before Typer's class.
+
+    Typer has pydantic convert every value, also text and those that were not given; importing it takes longer than
+    Typer itself.
+    """
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, lazily converted."""

@@ -20,7 +20,7 @@ from ouzel.model.model import Model
 from ouzel.service.arrow_batches import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading
 from ouzel.streams.logs.stream import LogStream

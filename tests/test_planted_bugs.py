@@ -5,7 +5,7 @@ import pytest
 
 import ouzel
 from ouzel.model.label_encoder import Classes
-from ouzel.streams import files, label_columns, values
+from ouzel.streams import files, labels, values
 from ouzel.streams.formats import detection, libffm, svmlight
 from ouzel.streams.formats.catalogue import FORMATS
 from ouzel.streams.formats.json_lines import PlainObjects
@@ -125,7 +125,7 @@ def dates_are_a_day_late(patch):
 
 
 def truths_are_words_as_labels(patch):
-    patch.setattr(label_columns, "TRUTHS", {})
+    patch.setattr(labels, "TRUTHS", {})
 
 
 def truths_are_words_as_labels_of_lines(patch):

@@ -15,7 +15,7 @@ from ouzel.analytics.deltoids.two_streams import TwoStreams
 from ouzel.analytics.items import joined_column, prefixed, slots_of_column
 from ouzel.plotting.axes import Line, draw_panels
 from ouzel.streams.formats.batches import record_batches
-from ouzel.streams.formats.detection import find_format
+from ouzel.streams.formats.catalogue import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from reproduce.provenance import DataFolder

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.groups import expanded
-from ouzel.cli.panels import Command
-from ouzel.cli.parameters import LazyConversion
+from ouzel.cli.panels import Command, LazyConversion, expanded
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 
@@ -41,27 +40,61 @@ COMMANDS = {
     "reproduce": "Reproduce an experiment of the papers.",
 }
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
+PLAIN: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,  # plain help starts in half the time
+}
+
+
+class Commands(Mapping[str, Any]):
+    """The commands by name; the module of one is imported when it is looked up."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _imported(name, COMMANDS[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+def _imported(name: str, summary: str) -> Any:
+    module = import_module(f"ouzel.cli.commands.{name}")
+    function = getattr(module, name, None) or getattr(module, f"run_{name}")
+    app = typer.Typer(**PLAIN)
+    app.command(name, cls=Command, short_help=summary)(expanded(function))
+    return typer.main.get_command(app)
 
 
 class Group(LazyConversion, TyperGroup):
-    """Group of all commands."""
+    """Group of all commands, of which help shows the summaries and imports none."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands: Any = Commands()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands to a formatter of help."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
 
-def application(*names: str) -> typer.Typer:
-    """Make the application of the commands with these names, or of all; no other command is imported."""
+def application() -> typer.Typer:
+    """Make the application of all commands; none is imported before it is looked up."""
     app = typer.Typer(
         cls=Group,
         help="Linear models from data streams: one pass, second-order accuracy, a memory budget that holds.",
         epilog="Start with `ouzel demo`, or `ouzel train FILE`.",
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,  # plain help starts in half the time
+        **PLAIN,
     )
     app.callback(invoke_without_command=True)(_first)
-    for name in names or COMMANDS:
-        module = import_module(f"ouzel.cli.commands.{name}")
-        function = getattr(module, name, None) or getattr(module, f"run_{name}")
-        app.command(name, cls=Command, short_help=COMMANDS[name])(expanded(function))
     return app
 
 
@@ -91,8 +124,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        app = application(*arguments[:1] if _names_one(arguments) else ())
-        status = app(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
+        status = application()(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
         sys.stdout.flush()
         return int(status or 0)
     except OuzelError as error:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ouzel.cli import options
-from ouzel.cli.groups import values
+from ouzel.cli.panels import values
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.ranges import COUNT, Range, check

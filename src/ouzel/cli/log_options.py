@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli.groups import values
+from ouzel.cli.panels import values
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS

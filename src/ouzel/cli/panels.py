@@ -1,15 +1,91 @@
-"""Commands whose help groups options under headings."""
+"""Commands for Typer: groups of options as one parameter, lazy conversion, and help that has options under headings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, get_type_hints
 
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
-from ouzel.cli.parameters import LazyConversion
-from ouzel.cli.renamed_options import renamed
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command for Typer, with each group of options expanded to its options."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, type] = {}
+    options: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        if is_dataclass(hints[name]):
+            groups[name] = hints[name]
+            options += _options_of(hints[name])
+        else:
+            options.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def call(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{option.name: given.pop(option.name) for option in fields(group)})
+        command(**given)
+
+    del call.__wrapped__  # or its parameters would be read, not these
+    call.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    call.__annotations__ = {option.name: option.annotation for option in options}
+    return call
+
+
+def values(group: Any) -> dict[str, Any]:
+    """Return the options of a group by name."""
+    return {option.name: getattr(group, option.name) for option in fields(group)}
+
+
+def _options_of(group: Any) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(
+            option.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if option.default is MISSING else option.default,
+            annotation=hints[option.name],
+        )
+        for option in fields(group)
+    ]
+
+
+class LazyConversion:
+    """Mixin of commands and groups whose values are converted only if they need it; it must come before Typer's class.
+
+    Typer has pydantic convert every value, also text and those that were not given; importing it takes longer than
+    Typer itself.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, lazily converted."""
+        return [_lazily_converted(param) for param in super().get_params(ctx)]  # type: ignore[misc]
+
+
+def _lazily_converted(param: Any) -> Any:
+    if "process_value" not in vars(param):
+        param.process_value = partial(_value, param, param.process_value)
+    return param
+
+
+def _value(param: Any, convert: Any, ctx: Any, given: Any) -> Any:
+    """Return the value of a parameter, converted if needed."""
+    kind = param.type_descriptor.annotation
+    many = param.multiple or param.nargs == -1
+    if given is None and not param.required:
+        value: Any = () if many else None
+    elif type(given) is kind or (kind == list[str] and isinstance(given, tuple) and given):
+        value = list(given) if many else given
+    elif kind is int and isinstance(given, str) and given.isdecimal():
+        value = int(given)
+    else:
+        return convert(ctx, given)
+    return value if param.callback is None else param.callback(ctx, param, value)
+
 
 FEW = 14  # options, up to which there is one list
 OWN = "Options"  # heading of options that are in no list below
@@ -50,6 +126,8 @@ class Command(LazyConversion, TyperCommand):
         try:
             return super().parse_args(ctx, list(args))
         except TyperException as error:
+            from ouzel.cli.renamed_options import renamed
+
             known = {name for param in self.get_params(ctx) for name in param.opts}
             given = renamed(getattr(error, "option_name", ""), args, known)
             if given is None:

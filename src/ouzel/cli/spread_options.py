@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ouzel.cli.groups import values
+from ouzel.cli.panels import values
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.ranges import COUNT, check

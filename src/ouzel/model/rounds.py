@@ -22,7 +22,7 @@ from ouzel.model.model import Model
 from ouzel.model.room import order_slots
 from ouzel.model.slot_map import common_ids
 from ouzel.streams.feature_space import FeatureSpace, reconcile
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import Label
 
 
 class Shape(NamedTuple):

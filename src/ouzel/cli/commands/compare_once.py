@@ -17,7 +17,7 @@ from ouzel.evaluation.comparison.tables import write_table
 from ouzel.evaluation.formatting import figure
 from ouzel.learners import catalogue
 from ouzel.streams.groups import Groups
-from ouzel.streams.label_values import classes_in
+from ouzel.streams.labels import classes_in
 from ouzel.streams.read import read
 
 

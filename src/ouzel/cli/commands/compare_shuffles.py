@@ -11,7 +11,7 @@ from ouzel.evaluation.comparison.plots import draw_cumulative
 from ouzel.evaluation.comparison.results import name_of, table_of_orders
 from ouzel.evaluation.comparison.shuffles import compare_orders, join
 from ouzel.evaluation.comparison.tables import write_table
-from ouzel.streams.label_values import classes_in
+from ouzel.streams.labels import classes_in
 from ouzel.streams.read import read
 
 

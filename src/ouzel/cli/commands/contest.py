@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from ouzel.cli.commands.analysis import titled
+from ouzel.cli.ui.outputs import titled
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.learners.catalogue import LEARNERS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
 if TYPE_CHECKING:
+    from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.progressive import Run
     from ouzel.streams.block_stream import BlockStream
     from ouzel.training.session import Session
@@ -84,15 +85,19 @@ def train(
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
     settings = arguments.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.cli.ui.heartbeat import checkpoints_of
-    from ouzel.cli.ui.table_rows import check_save_to
     from ouzel.files import locked
-    from ouzel.learners.plugins import learner_named
 
     rows, seconds = checkpoints_of(checkpoint_every, model)
     arguments.check_plot(plot)
-    check_save_to(save_to)
+    if save_to is not None:
+        from ouzel.cli.ui.table_rows import check_save_to
+
+        check_save_to(save_to)
     answer = OutputOptions(plot, save_to, top, json_)
-    learner = None if learner is None else learner_named(learner)
+    if learner is not None:
+        from ouzel.learners.plugins import learner_named
+
+        learner = learner_named(learner)
     further = log_options.of_logs(following, sources)
     refused = {
         "passes": (passes or 1) > 1,
@@ -112,21 +117,34 @@ def train(
         train_in_rounds(sources, learner or catalogue.DEFAULT, model, answer, made)
         return
     with nullcontext() if model is None else locked(model):
-        from ouzel.training.session import Session
+        from ouzel.training.session import Session, SessionOptions
 
-        begun: dict[str, Any] = {"learner": learner, "settings": settings, "task": task, "pairs": pairs}
-        begun |= {"intercept": not preparation.no_intercept, "prepared": preparation.prepared, "reading": reading}
-        begun |= {
-            "format": format,
-            "passes": passes,
-            "relearn": relearn,
-            "holdout_every": holdout_every,
-            "output": model,
-        }
-        begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
-        session = Session.start(sources, **begun)
+        chosen = SessionOptions(
+            learner=learner,
+            settings=settings,
+            intercept=not preparation.no_intercept,
+            prepared=preparation.prepared,
+            reading=reading,
+            format=format,
+            passes=passes,
+            holdout_every=holdout_every,
+            output=model,
+            resume=resume,
+            checkpoint_every=rows,
+            task=task,
+            pairs=pairs,
+            relearn=relearn,
+            most_classes=most_classes,
+            following=further,
+        )
+        kind: type[Session] = Session
+        if chosen.resumes:
+            from ouzel.training.resumed_session import ResumedSession
+
+            kind = ResumedSession
+        session = kind.start(sources, chosen)
         if cache is not None:
-            from ouzel.streams.cache import cache_for
+            from ouzel.streams.convert import cache_for
 
             session.block_cache = cache_for(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
@@ -136,7 +154,7 @@ def train(
             raise failed
 
     written = session.output if session.written or failed else None, "model written to", saved
-    more = {"joined": None if session.logs.stream is None else session.logs.stream.join_stats}
+    more = {"joined": None if session.log_stream is None else session.log_stream.join_stats}
     report_training(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
@@ -146,17 +164,15 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     An interruption, and a bad line, say what is on disk.
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
-    from ouzel.cli.ui.screens import screen_of
-    from ouzel.training.resume_options import ContradictionError
 
-    with screen_of(session.title, quiet, live) as screen:
+    with _screen_of(session.title, quiet, live) as screen:
 
         def stand() -> None:
             screen.stream = session.stream
             screen.show_scores(session.run.scores)
 
         session.on_known = stand
-        session.logs.on_say = screen.say
+        session.on_say = screen.say
         try:
             session.recognise()
             for line in session.remarks:
@@ -188,6 +204,8 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         except KeyboardInterrupt:
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
+            from ouzel.training.resume_options import ContradictionError
+
             note = session.cut_off()
             if note and not (isinstance(error, ContradictionError) and session.run.position == session.resumed_at):
                 error.add_note(note)
@@ -198,3 +216,14 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         for line in session.left_out():
             screen.console.print(line, soft_wrap=True, markup=False)
     return failed
+
+
+def _screen_of(title: str, quiet: bool, live: bool) -> Screen:
+    """Return a screen with a growing table, or with `live` the dashboard."""
+    if live:
+        from ouzel.cli.ui.dashboard import Dashboard
+
+        return Dashboard(title, quiet=quiet)
+    from ouzel.cli.ui.progress import Screen
+
+    return Screen(title, quiet=quiet)

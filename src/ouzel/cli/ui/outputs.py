@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from ouzel.errors import OuzelError
@@ -42,3 +43,13 @@ def write_outputs(
         raise
     if failed is not None:
         raise failed
+
+
+def titled(files: Sequence[str], between: str = ", ") -> str:
+    """Return a title for a plot: the names of the files.
+
+    >>> titled(["logs/today.csv", "logs/yesterday.csv"], " against ")
+    'today.csv against yesterday.csv'
+    """
+    names = [Path(file).name for file in files]
+    return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

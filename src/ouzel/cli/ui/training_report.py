@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ouzel.cli.ui.outputs import Written, write_outputs
-from ouzel.cli.ui.table_rows import added_to
+from ouzel.cli.ui.outputs import Written, titled, write_outputs
 
 if TYPE_CHECKING:
     from ouzel.evaluation.report import Report
@@ -47,8 +46,6 @@ def report_training(
     figures = {name: given for name, given in more.items() if given is not None}
 
     def draw(path: str) -> None:
-        from ouzel.cli.commands.analysis import titled
-
         report.plot(path, f"{titled(files)}, {report.examples:,} examples")
 
     def answer() -> dict[str, Any]:
@@ -62,5 +59,9 @@ def report_training(
         for given in figures.values():
             print("\n".join(given.facts))
 
-    added = added_to(options.to, files, lambda: [{"model": output, **vars(report)}])
-    write_outputs([saved, (options.plot, "curve drawn in", draw), added], answer if options.as_json else None, show)
+    written: list[Written] = [saved, (options.plot, "curve drawn in", draw)]
+    if options.to is not None:
+        from ouzel.cli.ui.table_rows import added_to
+
+        written.append(added_to(options.to, files, lambda: [{"model": output, **vars(report)}]))
+    write_outputs(written, answer if options.as_json else None, show)

@@ -18,7 +18,7 @@ from ouzel.evaluation.comparison.contestant import entered
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block import Block
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 
 POINTS = 40  # of each cumulative line
 

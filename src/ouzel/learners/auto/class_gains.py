@@ -10,21 +10,20 @@ from ouzel.layout import copied
 from ouzel.learners.auto import gains as parts
 from ouzel.learners.auto import moments, newton_block, several_classes, two_classes
 from ouzel.learners.auto.narrowing import MET
-from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.standardisation import SEEN
 from ouzel.learners.gains.parts import Gains
 
 OF_TWO = [*range(two_classes.WEIGHT, two_classes.WEIGHT + 4), two_classes.MEAN]
 ROOTS = [*range(two_classes.ROOT, two_classes.ROOT + 4)]
-OF_SEVERAL = [several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN]
+OF_SEVERAL = [*several_classes.WEIGHTS]
 ALMOST = 0.999  # of the prior's precision, so that all who know a feature count for something
-SQUARES = [several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES]
+SQUARES = [*several_classes.SQUARES]
 
 
 def _linear(state: Any) -> parts.Linear:
     """The models of the first order; AROW's last."""
     table = state.table.astype(np.float64)
-    if not isinstance(state, SeveralClasses):
+    if two_classes.is_of_two(state):
         table = table[:, :, None]
         weights, roots, variance = table[:, OF_TWO], table[:, ROOTS], table[:, two_classes.VARIANCE]
         squares = np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
@@ -91,7 +90,7 @@ def _table(base: Any, weights: np.ndarray, squares: np.ndarray) -> np.ndarray:
     precision = squares[:, -1]
     variance = np.divide(1.0, precision, out=np.zeros(precision.shape), where=precision > 0.0)
     table = base.table.copy()
-    if not isinstance(base, SeveralClasses):
+    if two_classes.is_of_two(base):
         roots = np.divide(1.0, np.sqrt(squares[:, :-1]), out=np.zeros(squares[:, :-1].shape), where=squares[:, :-1] > 0)
         table[:, OF_TWO], table[:, ROOTS] = weights[:, :, 0], roots[:, :, 0]
         table[:, two_classes.VARIANCE] = variance[:, 0]

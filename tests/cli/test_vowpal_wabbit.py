@@ -5,19 +5,23 @@ import re
 import pytest
 
 from ouzel.cli.app import COMMANDS
-from ouzel.cli.vowpal_wabbit import FLAGS
+from ouzel.cli.renamed_options import RENAMED
+from ouzel.cli.vowpal_wabbit import TYPES, find, options
+from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import LEARNERS
 
-NAMES = [(name, flag) for flag in FLAGS for name in flag.names]
+SHARED = {"--l1", "--l2", "--passes", "--skips", "--ignore", *RENAMED}  # ours have these names, too
+NAMES = [(name, option) for option in options() for name in option.names]
+FOREIGN = [(name, option) for name, option in NAMES if name not in SHARED]
 
 
-@pytest.mark.parametrize(("name", "flag"), NAMES, ids=[name for name, _ in NAMES])
-def test_an_option_of_vowpal_wabbit_is_answered_in_one_line(ouzel, small, name, flag):
-    ran = ouzel("train", small, name, *(["9"] if flag.takes else []))
+@pytest.mark.parametrize(("name", "option"), FOREIGN, ids=[name for name, _ in FOREIGN])
+def test_an_option_of_vowpal_wabbit_is_answered_in_one_line(ouzel, small, name, option):
+    ran = ouzel("train", small, name, *(["9"] if option.argument else []))
 
     assert ran.status == 2
     assert ran.out == ""
-    assert ran.err == f"ouzel: `{name}{' 9' if flag.takes else ''}` of Vowpal Wabbit {flag.here}\n"
+    assert ran.err == f"ouzel: `{name}{' 9' if option.argument else ''}` of Vowpal Wabbit {option.here}\n"
 
 
 @pytest.mark.parametrize(
@@ -41,10 +45,82 @@ def test_an_option_of_nobody_is_answered_as_ever(ouzel):
 def test_what_the_answers_name_is_there(ouzel):
     known = set()
     for command in COMMANDS:
-        known |= set(re.findall(r"--?[a-z][a-z-]*", ouzel(command, "--help").out))
-    for flag in FLAGS:
-        for said in re.findall(r"`([^`]*)`", flag.here):
-            options = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", said)
-            assert set(options) <= known, said
+        known |= set(re.findall(r"--?[a-z][a-z0-9-]*", ouzel(command, "--help").out))
+    for option in options():
+        for said in re.findall(r"`([^`]*)`", option.here):
+            flags = re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", said)
+            assert set(flags) <= known, said
             learner = re.search(r"--learner (\S+)", said)
             assert learner is None or learner[1] in LEARNERS, said
+
+
+def test_every_option_is_in_the_table_once():
+    names = [name for name, _ in NAMES]
+
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("option", options(), ids=lambda option: option.names[0])
+def test_what_an_option_becomes_are_arguments_of_the_command_that_it_names(ouzel, option):
+    sample = next(iter(option.values), {"namespaces": "ab", "namespace": "a"}.get(option.type, "2"))
+    takes = sample if option.argument else ""
+
+    assert option.type in TYPES
+    assert option.command in COMMANDS
+    if option.to is None:
+        with pytest.raises(OuzelError, match="of Vowpal Wabbit is"):
+            option.translated(takes)
+        return
+    arguments = option.translated(takes)
+    known = re.findall(r"--?[a-z][a-z0-9-]*", ouzel(option.command, "--help").out)
+    assert {part for part in arguments if part.startswith("-")} <= set(known)
+    assert not any("{}" in part for part in arguments)
+
+
+@pytest.mark.parametrize("option", [option for option in options() if option.when], ids=lambda option: option.names[0])
+def test_an_option_that_counts_only_with_another_names_one_of_the_table(option):
+    name, _, value = option.when.partition(" ")
+
+    other = find(name)
+    assert other is not None
+    assert value in other.values or not other.argument
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "arguments"),
+    [
+        ("-q", "ab", ["--cross", "a*:b*"]),
+        ("--cubic", "a:c", ["--cross", "a*:*:c*"]),
+        ("--ngram", "2", ["--ngrams", "2"]),
+        ("--ngram", "t3", ["--ngrams", "t*=3"]),
+        ("--loss_function", "classic", ["--loss", "squared"]),
+        ("--quantile_tau", "0.3", ["--loss", "quantile(tau=0.3)"]),
+        ("--ftrl_beta", "0.5", ["--set", "damping=0.5"]),
+        ("--noconstant", "", ["--no-intercept"]),
+        ("-c", "", []),
+    ],
+)
+def test_an_option_becomes_arguments_here(name, value, arguments):
+    assert find(name).translated(value) == arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("--nn", "5", "`--nn 5` of Vowpal Wabbit is not here: models are linear; begin with"),
+        ("-b", "many", "`-b many` of Vowpal Wabbit takes a whole number; got 'many'"),
+        ("--ngram", "ab", "`--ngram ab` of Vowpal Wabbit takes a number of words, such as 2, or a2 of one namespace;"),
+        ("-f", "", "`-f` of Vowpal Wabbit takes MODEL, which is missing; it is `--model MODEL` here"),
+        (
+            "--loss_function",
+            "expectile",
+            "`--loss_function expectile` of Vowpal Wabbit is not here; use one of squared,",
+        ),
+    ],
+)
+def test_an_option_that_cannot_be_translated_is_answered_in_one_line(name, value, said):
+    with pytest.raises(OuzelError) as refused:
+        find(name).translated(value)
+
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.groups import expanded
-from ouzel.cli.panels import Command
-from ouzel.cli.parameters import LazyConversion
+from ouzel.cli.command import Command, Commands, Group
+from ouzel.cli.parameters import expanded, option
+from ouzel.cli.renamed_options import RENAMED
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 
@@ -41,35 +40,44 @@ COMMANDS = {
     "reproduce": "Reproduce an experiment of the papers.",
 }
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
+SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-class Group(LazyConversion, TyperGroup):
-    """Group of all commands."""
+class Application(Group):
+    """Group of the commands of Ouzel."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Commands(COMMANDS, _make)
 
 
-def application(*names: str) -> typer.Typer:
-    """Make the application of the commands with these names, or of all; no other command is imported."""
+def application() -> typer.Typer:
+    """Make the application; a command is imported when it is looked up."""
     app = typer.Typer(
-        cls=Group,
+        cls=Application,
         help="Linear models from data streams: one pass, second-order accuracy, a memory budget that holds.",
         epilog="Start with `ouzel demo`, or `ouzel train FILE`.",
-        add_completion=False,
+        context_settings=SETTINGS,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # plain help starts in half the time
     )
-    app.callback(invoke_without_command=True)(_first)
-    for name in names or COMMANDS:
-        module = import_module(f"ouzel.cli.commands.{name}")
-        function = getattr(module, name, None) or getattr(module, f"run_{name}")
-        app.command(name, cls=Command, short_help=COMMANDS[name])(expanded(function))
+    app.callback(invoke_without_command=True)(expanded(_first))
     return app
 
 
+def _make(name: str) -> Any:
+    """Import a command, and make it one of Typer's."""
+    module = import_module(f"ouzel.cli.commands.{name}")
+    function = getattr(module, name, None) or getattr(module, f"run_{name}")
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, cls=Command, short_help=COMMANDS[name], context_settings=SETTINGS)(expanded(function))
+    return typer.main.get_command(app)
+
+
 def _first(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, option("Print the version.")] = False,
     modules: Annotated[
-        list[str] | None,
-        typer.Option("--import", metavar="MODULE", help="Import this first, for its learners; may be repeated."),
+        list[str] | None, option("Import this first, for its learners; may be repeated.", "--import", takes="MODULE")
     ] = None,
 ) -> None:
     for name in modules or ():
@@ -91,8 +99,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        app = application(*arguments[:1] if _names_one(arguments) else ())
-        status = app(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
+        status = application()(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
         sys.stdout.flush()
         return int(status or 0)
     except OuzelError as error:
@@ -100,14 +107,17 @@ def _run(arguments: list[str]) -> int:
     except TyperException as error:
         from ouzel.cli.vowpal_wabbit import answer
 
-        foreign = answer(getattr(error, "option_name", ""), arguments)
+        unknown = getattr(error, "option_name", "")
+        foreign = None if unknown in RENAMED else answer(unknown, arguments)
         if foreign is not None:
             return _complain(foreign)
         return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
     except (Interrupted, KeyboardInterrupt) as interrupt:
         print(f"\nouzel: stopped{f'; {interrupt}' if str(interrupt) else ''}", file=sys.stderr)
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # Typer leaves so when a pipe is closed
+    except (BrokenPipeError, SystemExit) as left:  # Typer leaves so when a pipe is closed, and after a completion
+        if isinstance(left, SystemExit) and not left.code:
+            return 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed once more
         return CLOSED_PIPE
     except MemoryError:

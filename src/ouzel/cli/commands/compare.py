@@ -3,57 +3,84 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-import typer
-
-from ouzel.cli import arguments, options
+from ouzel.cli import model_options, options
+from ouzel.cli.model_options import GROUPS_OF_LEARNERS, LEARNER
+from ouzel.cli.parameters import MODEL, Kind, only, option
 from ouzel.errors import OuzelError
 from ouzel.files import check_place
+from ouzel.learners.catalogue import LEARNERS
 from ouzel.ranges import Range, check
 
 JOBS = Range(1, 1024, whole=True)
 
 
+LEARNERS_LISTED = Kind("LEARNERS", words=lambda: (*GROUPS_OF_LEARNERS, *LEARNERS), listed=True)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Options of the learners that are compared, and of their settings."""
+
+    panel: ClassVar = "Learner"
+    learners: Annotated[
+        str,
+        option(
+            "Names a,b,c; all, all-multiclass, all-budgeted; module:name of River's or scikit-learn's.",
+            takes=LEARNERS_LISTED,
+        ),
+    ] = "ogd,adagrad"
+    step_sizes: Annotated[str | None, option("2^-3:2^6, 1e-3:1e1, or 0.1,0.5.", takes="RANGE")] = None
+    l1: Annotated[str | None, option("Strengths of the l1 penalty: 1e-8:1e-1.", takes="RANGE")] = None
+    budget: Annotated[str | None, option("Byte budgets: 2KB,4KB,8KB.", takes="BYTES,…")] = None
+    grid: Annotated[
+        list[str] | None,
+        option("Values of any setting: sketch_size=5,10; may be repeated.", takes="NAME=RANGE"),
+    ] = None
+
+    def chosen(self, settings: dict[str, Any]) -> list[Any]:
+        """Return the candidates, all with these settings where they have them."""
+        from ouzel.evaluation.comparison.grid import candidates, learner_names, parse_grid, parse_range
+
+        return candidates(
+            learner_names(self.learners),
+            steps=parse_range(self.step_sizes) if self.step_sizes else (),
+            l1=parse_range(self.l1) if self.l1 else (),
+            budgets=self.budget.split(",") if self.budget else (),
+            settings=settings,
+            grid=dict(map(parse_grid, self.grid or ())),
+        )
+
+
 def compare(
     files: options.Files,
     *,
-    learners: Annotated[
-        str,
-        typer.Option(help="Names a,b,c; all, all-multiclass, all-budgeted; module:name of River's or scikit-learn's."),
-    ] = "ogd,adagrad",
-    step_sizes: Annotated[str | None, typer.Option(metavar="RANGE", help="2^-3:2^6, 1e-3:1e1, or 0.1,0.5.")] = None,
-    l1: Annotated[
-        str | None, typer.Option("--l1", metavar="RANGE", help="Strengths of the l1 penalty: 1e-8:1e-1.")
-    ] = None,
-    budget: Annotated[str | None, typer.Option(metavar="SIZES", help="Byte budgets: 2KB,4KB,8KB.")] = None,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=RANGE", help="Values of any setting: sketch_size=5,10; may be repeated."),
-    ] = None,
+    candidates: Candidates,
+    task: model_options.Task,
+    learning: Annotated[model_options.Learning, only("loss", "l2", "set_")],
+    preparation: model_options.Preparation,
     top: Annotated[
-        int, typer.Option(help="Show the recovery error of the K largest weights, against --reference.", metavar="K")
+        int,
+        option("Show the recovery error of this number of the largest weights, against --reference.", panel="Report"),
     ] = 0,
     reference: Annotated[
-        str, typer.Option(help="Learner without a budget against which recovery is measured.")
+        str,
+        option("Learner without a budget against which recovery is measured.", takes=LEARNER, panel="Report"),
     ] = "unbounded",
-    shuffles: Annotated[int, typer.Option(help="Number of random orders, in memory: mean and standard deviation.")] = 0,
-    task: options.Task = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Learners that run at the same time.")] = 1,
-    loss: options.Loss = None,
-    l2: options.L2 = None,
-    set_: options.Setting = None,
-    preparation: options.Preparation,
+    shuffles: Annotated[int, option("Number of random orders, in memory: mean and standard deviation.")] = 0,
+    jobs: Annotated[int, option("Learners that run at the same time.", "-j")] = 1,
+    each: Annotated[bool, option("Compare on each file separately.")] = False,
     format: options.Format = None,
     columns: options.Reading,
-    pairs: options.Pairs = None,
-    each: Annotated[bool, typer.Option("--per-file", help="Compare on each file separately.")] = False,
     table: Annotated[
-        str | None, typer.Option(metavar="CSV|MD|TEX", help="Write the table to this file, by its suffix.")
+        str | None, option("Write the table to this file, by its suffix.", takes="CSV|MD|TEX", panel="Report")
     ] = None,
     save_best: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Write the model with the lowest error here.")
+        str | None,
+        option("Write the model with the lowest error here.", takes=MODEL, panel="Saving and resuming"),
     ] = None,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -62,29 +89,18 @@ def compare(
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
-    reading = arguments.reading_options(columns)
-    arguments.check_task(task)
-    if task == "ranking" and shuffles:
+    reading, given = columns.keywords(), learning.settings
+    if task.task == "ranking" and shuffles:
         raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
-    arguments.check_counts(shuffles=shuffles, top=top, pairs=pairs)
-    from ouzel.evaluation.comparison.grid import candidates, learner_names, parse_grid, parse_range
-
-    arguments.check_plot(plot)
+    options.check_counts(shuffles=shuffles, top=top, pairs=task.pairs)
+    options.check_plot(plot)
     _check_files(each, shuffles, table, save_best)
-    given = arguments.settings_given(set_, loss=loss, l2=l2)
-    chosen: list[Any] = candidates(
-        learner_names(learners),
-        steps=parse_range(step_sizes) if step_sizes else (),
-        l1=parse_range(l1) if l1 else (),
-        budgets=budget.split(",") if budget else (),
-        settings=given,
-        grid=dict(map(parse_grid, grid or ())),
-    )
+    chosen = candidates.chosen(given)
     model = {name: value for name, value in preparation.prepared.items() if value is not None}
     model["intercept"] = not preparation.no_intercept
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
-    model |= {"task": task, "pairs": pairs or 0} if task else {}
+    model |= {"task": task.task, "pairs": task.pairs or 0} if task.task else {}
     from ouzel.cli.commands.contest import Contest
 
     contest = Contest(files, chosen, jobs, format, reading, model, plot, table, save_best, quiet=json_)

@@ -8,22 +8,23 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ouzel.cli import options
+from ouzel.cli.model_options import LEARNER
+from ouzel.cli.parameters import FOLDER, option
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
 
 def run_compile(
     learner: Annotated[
-        list[str] | None, typer.Option(help=f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.")
+        list[str] | None,
+        option(f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.", takes=LEARNER),
     ] = None,
     cache_dir: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder to fill ($OUZEL_CACHE_DIR, or the usual places).")
+        str | None, option("Folder to fill ($OUZEL_CACHE_DIR, or the usual places).", takes=FOLDER)
     ] = None,
     cpu: Annotated[
-        str | None, typer.Option(metavar="FAMILY", help="Compile for all processors of a family, such as x86-64-v3.")
+        str | None, option("Compile for all processors of a family, such as x86-64-v3.", takes="FAMILY")
     ] = None,
     json_: options.Json = False,
 ) -> None:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from ouzel.cli import options
+from ouzel.cli.parameters import option
 
 if TYPE_CHECKING:
     from ouzel.evaluation.comparison.compare import Entry
@@ -34,9 +33,7 @@ class Show(NamedTuple):
 
 
 def demo(
-    plot: Annotated[
-        str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the learning curves to this file.")
-    ] = PICTURE,
+    plot: Annotated[str, option("Draw the learning curves to this file.", takes="PNG|SVG")] = PICTURE,
     json_: options.Json = False,
 ) -> None:
     """Train three learners on three built-in streams, and show which one wins.

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ouzel.cli import options
+from ouzel.cli.parameters import FILE, FOLDER, Kind, argument, option
 from ouzel.errors import OuzelError
+
+
+def experiments() -> Iterable[str]:
+    """Return the names of the experiments."""
+    from ouzel.reproduce import EXPERIMENTS
+
+    return EXPERIMENTS
+
+
+EXPERIMENT = Kind("NAME", words=experiments)
 
 
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="NAME", help="The experiment; without one, all are listed, and which reports are of other code."
-        ),
+        argument("The experiment; without one, all are listed, and which reports are of other code.", EXPERIMENT),
     ] = None,
-    paths: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further data sets.")] = None,
-    data: Annotated[str, typer.Option(help="Folder with the data sets.")] = "data",
-    output: Annotated[str, typer.Option(help="Folder for NAME.md and NAME.png.")] = "reproduce/results",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")
-    ] = False,
+    paths: Annotated[list[str] | None, argument("Further data sets.", FILE)] = None,
+    data: Annotated[str, option("Folder with the data sets.", takes=FOLDER)] = "data",
+    output: Annotated[str, option("Folder for NAME.md and NAME.png.", takes=FOLDER)] = "reproduce/results",
+    quick: Annotated[bool, option("A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")] = False,
     json_: options.Json = False,
 ) -> None:
     """Reproduce an experiment of the papers, and write its table and figure.

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Annotated
 
-import typer
-
+from ouzel.cli.parameters import Kind, argument
 from ouzel.errors import OuzelError, suggest
+
+
+def commands() -> Iterable[str]:
+    """Return the names of commands with a schema."""
+    from ouzel.cli.schemas.commands import SCHEMAS
+
+    return SCHEMAS
+
+
+COMMAND = Kind("COMMAND", words=commands)
 
 
 def schema(
     command: Annotated[
         str | None,
-        typer.Argument(metavar="COMMAND", help="A command; without one, those that have a schema are listed."),
+        argument("A command; without one, those that have a schema are listed.", COMMAND),
     ] = None,
 ) -> None:
     """Print the JSON schema of what a command prints with --json, or for `predict` of each line.

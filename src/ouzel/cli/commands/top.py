@@ -8,10 +8,8 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ouzel.cli import options
-from ouzel.errors import OuzelError
+from ouzel.cli.parameters import FILE, choice, option
 from ouzel.files import check_place
 from ouzel.ranges import COUNT, check
 
@@ -22,30 +20,23 @@ SORTED_BY = ("importance", "weight")
 
 
 def top(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    n: Annotated[int, typer.Option("-n", help="Number of features to show.")] = 20,
-    all_: Annotated[bool, typer.Option("--all", help="Show all features whose weights are not zero.")] = False,
+    model: options.ModelFile,
+    n: Annotated[int, option("Number of features to show.", "-n")] = 20,
+    all_: Annotated[bool, option("Show all features whose weights are not zero.")] = False,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the table to this file: csv, tsv, jsonl, parquet, arrow."
-        ),
+        option("Write the table to this file: csv, tsv, jsonl, parquet, arrow.", "-o", takes=FILE),
     ] = None,
     save_to: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL#TABLE", help="Write it to a table of a database, replacing that: sqlite:///w.db#weights."
-        ),
+        option("Write it to a table of a database, replacing that: sqlite:///w.db#weights.", takes="URL#TABLE"),
     ] = None,
     direction: Annotated[
-        int | None, typer.Option(metavar="K", help="Show the sketch's K-th direction instead of the weights.")
+        int | None, option("Show the direction of the sketch with this number instead of the weights.")
     ] = None,
     sort: Annotated[
         str,
-        typer.Option(
-            metavar="importance|weight",
-            help="Rank features by importance, |weight| × standard deviation, or by |weight|.",
-        ),
+        option("Rank features by importance, |weight| × standard deviation, or by |weight|.", takes=choice(*SORTED_BY)),
     ] = "importance",
     json_: options.Json = False,
 ) -> None:
@@ -60,8 +51,6 @@ def top(
     Example: ouzel top a9a.ouzel --all -o weights.csv
     """
     check("-n", COUNT, n)
-    if sort not in SORTED_BY:
-        raise OuzelError(f"--sort is one of {', '.join(SORTED_BY)}; got {sort!r}")
     from ouzel.cli.ui import spectrum
     from ouzel.evaluation.formatting import feature_lines, named
     from ouzel.evaluation.predictions import check_ending, write_predictions

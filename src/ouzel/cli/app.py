@@ -38,6 +38,7 @@ COMMANDS = {
     "send": "Send files to a service, which learns them.",
     "schema": "Print the JSON schema of what a command prints with --json.",
     "reproduce": "Reproduce an experiment of the papers.",
+    "vw": "Print the commands that do what one of Vowpal Wabbit does.",
 }
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
 SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -70,7 +71,8 @@ def _make(name: str) -> Any:
     module = import_module(f"ouzel.cli.commands.{name}")
     function = getattr(module, name, None) or getattr(module, f"run_{name}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, cls=Command, short_help=COMMANDS[name], context_settings=SETTINGS)(expanded(function))
+    settings = SETTINGS | getattr(module, "SETTINGS", {})
+    app.command(name, cls=Command, short_help=COMMANDS[name], context_settings=settings)(expanded(function))
     return typer.main.get_command(app)
 
 
@@ -94,10 +96,11 @@ def _first(
 def run(arguments: list[str]) -> int:
     """Run `ouzel` with these arguments; return the exit status."""
     with Signals() as signals:
-        return signals.status(_run(arguments))
+        return signals.status(answered(arguments))
 
 
-def _run(arguments: list[str]) -> int:
+def answered(arguments: list[str]) -> int:
+    """Run a command, turn an error into one line, and return the exit status."""
     try:
         status = application()(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
         sys.stdout.flush()

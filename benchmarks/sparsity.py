@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from default_peers import write_vw
 
-from ouzel.evaluation.comparison.shuffles import join
+from ouzel.comparison.shuffles import join
 from ouzel.plotting.axes import draw_lines
 from ouzel.reproduce.adagrad.single_pass import grid, hold_out, one_pass
 from ouzel.streams.block import Block

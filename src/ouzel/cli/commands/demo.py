@@ -13,7 +13,7 @@ from ouzel.cli import options
 from ouzel.cli.parameters import option
 
 if TYPE_CHECKING:
-    from ouzel.evaluation.comparison.compare import Entry
+    from ouzel.comparison.one_pass import Entry
     from ouzel.streams.block import Block
 
 LEARNERS = ("ogd", "adagrad", "son-oja")
@@ -70,8 +70,8 @@ def demo(
 def _best(show: Show, quiet: bool) -> list[Entry]:
     """Find the best step size of each learner, and print their row unless `quiet`."""
     from ouzel.cli.ui.progress import Screen
-    from ouzel.evaluation.comparison.compare import compare
-    from ouzel.evaluation.comparison.grid import candidates, parse_range
+    from ouzel.comparison.grid import candidates, parse_range
+    from ouzel.comparison.one_pass import compare
 
     steps = parse_range(show.steps)
     chosen = candidates(LEARNERS[:2], steps=steps, settings=show.settings)

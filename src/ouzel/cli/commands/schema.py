@@ -30,13 +30,14 @@ def schema(
 
     Example: ouzel schema train
     """
+    from ouzel.cli.app import COMMANDS
     from ouzel.cli.schemas.commands import OTHERWISE, SCHEMAS, schema_of
 
     if command is None:
         print("\n".join(SCHEMAS))
         return
-    if command in OTHERWISE:
-        raise OuzelError(f"there is no schema of {command}: it {OTHERWISE[command]}")
+    if command in COMMANDS and command not in SCHEMAS:
+        raise OuzelError(f"there is no schema of {command}: it {OTHERWISE.get(command, 'prints no JSON')}")
     if command not in SCHEMAS:
         raise OuzelError(f"there is no schema of {command!r}{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
     print(json.dumps(schema_of(command), indent=1))

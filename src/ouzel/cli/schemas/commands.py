@@ -218,9 +218,8 @@ OTHERWISE = {
     "the command itself prints lines for people, or with `--log json` an object a line: `event`, `level`, `timestamp` "
     "and what the event is about",
     "schema": "prints a JSON schema, which is JSON as it is",
-    "vw": "prints commands; with --run it prints what these print",
 }
-"""Commands without --json, and their alternatives."""
+"""Commands without --json that have an alternative."""
 
 
 def schema_of(command: str) -> Schema:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.evaluation.comparison.plots import draw_cumulative
-from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
+from ouzel.comparison.grid import Candidate
+from ouzel.comparison.plots import draw_cumulative
+from ouzel.comparison.shuffles import Summary, compare_orders, join
 from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.writing import markdown_table, signed, span, write_report
 from ouzel.streams.block import Block

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ouzel.comparison.contestant import Contestant, entered
+from ouzel.comparison.grid import Candidate
 from ouzel.errors import OuzelError
 from ouzel.evaluation.clock import Clock
-from ouzel.evaluation.comparison.contestant import Contestant, entered
-from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.metrics import Scores

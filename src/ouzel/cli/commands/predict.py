@@ -14,10 +14,14 @@ from ouzel.cli.parameters import only as only_options
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ouzel.evaluation.predictions import Predictions
+    from ouzel.model.model import Model
     from ouzel.streams.block import Block
 
 ENOUGH = 10  # predictions that should not all be the same
+LITTLE = 5e-4  # of a margin, or of 1, which would not be visible next to the others
 KINDS = ("labels", "margins", "probabilities")
 
 
@@ -63,7 +67,6 @@ def predict(
     options.check_counts(explain=explain)
     if only is not None and explain and not (json_ or output or save_to):
         raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
-    from ouzel.cli.ui.explanations import explanations
     from ouzel.evaluation.predictions import Identity, check_ending, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
@@ -188,3 +191,27 @@ def _send(found: Iterable[dict[str, Any]], url: str) -> int:
 
 def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def explanations(
+    model: Model, block: Block, predictions: Predictions, most: int, as_text: bool
+) -> dict[str, np.ndarray]:
+    """Return the columns `why`, the `most` largest contributions, and `all_else`, the rest of the margin.
+
+    As text both are one column, `sun -0.5, (intercept) -0.05, all else +0.2`.
+    """
+    import numpy as np
+
+    from ouzel.evaluation.predictions import reasons
+
+    listed = reasons(model, block, most)
+    margins = predictions.margins.max(axis=1)
+    rest = margins - np.array([sum(feature["contribution"] for feature in features) for features in listed])
+    if not as_text:
+        return {"why": listed, "all_else": rest}
+    texts = np.empty(block.rows, object)
+    for row, (features, beyond, margin) in enumerate(zip(listed, rest.tolist(), margins.tolist(), strict=True)):
+        contributions = [(feature["name"], feature["contribution"]) for feature in features]
+        contributions += [("all else", beyond)] if abs(beyond) > LITTLE * max(1.0, abs(margin)) else []
+        texts[row] = ", ".join(f"{name} {added:+.3g}" for name, added in contributions)
+    return {"why": texts}

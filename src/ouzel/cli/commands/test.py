@@ -36,8 +36,7 @@ def run_test(
 
     Example: ouzel test a9a.ouzel a9a.t.svm.xz --against other.ouzel
     """
-    from ouzel.cli.ui.outputs import write_outputs
-    from ouzel.cli.ui.table_rows import added_to, check_save_to
+    from ouzel.cli.ui.outputs import added_to, check_save_to, write_outputs
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
     from ouzel.model.tasks.choose import learns_numbers
@@ -90,7 +89,7 @@ def _check_examples(files: list[str]) -> None:
 
 def _show(found: dict[str, TestReport]) -> None:
     """Print a table with one column per model, and the confusion matrix of a single model."""
-    from ouzel.cli.ui.table_rows import FIGURES
+    from ouzel.cli.ui.outputs import FIGURES
     from ouzel.cli.ui.tables import console_for_tables, named_table, show_named
     from ouzel.evaluation.formatting import figure
 

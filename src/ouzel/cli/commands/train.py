@@ -16,6 +16,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import DEFAULT
 
 if TYPE_CHECKING:
+    from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.progressive import Run
     from ouzel.streams.block_stream import BlockStream
     from ouzel.training.session import Session
@@ -75,7 +76,7 @@ def train(
     options.check_counts(pairs=task.pairs, top=top)
     model_options.check_most_classes(most_classes)
     from ouzel.cli.ui.heartbeat import checkpoints_of
-    from ouzel.cli.ui.table_rows import check_save_to
+    from ouzel.cli.ui.outputs import check_save_to
     from ouzel.files import locked
     from ouzel.learners.plugins import learner_named
 
@@ -134,10 +135,9 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     An interruption, and a bad line, say what is on disk.
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
-    from ouzel.cli.ui.screens import screen_of
     from ouzel.training.resume_options import ContradictionError
 
-    with screen_of(session.title, quiet, live) as screen:
+    with _screen(session.title, quiet, live) as screen:
 
         def stand() -> None:
             screen.stream = session.stream
@@ -186,3 +186,14 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         for line in session.left_out():
             screen.console.print(line, soft_wrap=True, markup=False)
     return failed
+
+
+def _screen(title: str, quiet: bool, live: bool) -> Screen:
+    """Return a screen with a growing table, or with `live` the dashboard."""
+    from ouzel.cli.ui.progress import Screen
+
+    if not live:
+        return Screen(title, quiet=quiet)
+    from ouzel.cli.ui.dashboard import Dashboard
+
+    return Dashboard(title, quiet=quiet)

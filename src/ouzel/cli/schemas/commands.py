@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ouzel.cli.schemas.analyses import DELTOIDS, EXPLAIN, PMI
-from ouzel.cli.schemas.training import TRAIN
+from ouzel.cli.schemas.results import DELTOIDS, EXPLAIN, PMI, TRAIN
 from ouzel.cli.schemas.words import (
     CALIBRATION,
     CONFUSION,

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ouzel.cli.ui.outputs import Written, write_outputs
-from ouzel.cli.ui.table_rows import added_to
+from ouzel.cli.ui.outputs import Written, added_to, write_outputs
 
 if TYPE_CHECKING:
     from ouzel.evaluation.report import Report

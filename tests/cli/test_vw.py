@@ -1,10 +1,14 @@
 """`ouzel vw`: the commands for a command line of Vowpal Wabbit, printed or run."""
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 
 from ouzel.cli.commands.vw import translated, written
+
+PAGE = Path(__file__).parents[2] / "docs" / "vowpal-wabbit.md"
 
 
 @pytest.fixture
@@ -125,3 +129,13 @@ def test_what_runs_learns_as_well_as_vowpal_wabbit(ouzel, stream):
     (command,) = translated([*options, str(stream)]).commands
 
     assert ouzel(*command, "--json").json["log_loss"] < 1.1 * theirs, written(command)
+
+
+def test_the_page_for_people_from_vowpal_wabbit_shows_what_is_printed(ouzel):
+    (block,) = re.findall(r"^```text\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    commands = block.removeprefix("$ ouzel ").split("$ ouzel ")
+
+    assert len(commands) == 2
+    for command in commands:
+        words, _, printed = command.partition("\n")
+        assert ouzel(*words.split()).out == printed

@@ -21,8 +21,6 @@ from typer.models import ArgumentInfo, OptionInfo
 from ouzel.errors import OuzelError, suggest
 from ouzel.flags import flag_of
 
-LONGEST = 30  # characters of words that the help shows in place of a name
-
 
 class Kind(NamedTuple):
     """Kind of value that a parameter takes."""
@@ -52,8 +50,8 @@ class Kind(NamedTuple):
 
 INTEGER = Kind("INTEGER", int, "a whole number")
 FLOAT = Kind("FLOAT", float, "a number")
-BYTES, DURATION = Kind("BYTES"), Kind("DURATION")
-FILE, FOLDER, MODEL, COLUMN = Kind("FILE"), Kind("DIR"), Kind("MODEL"), Kind("COL", words=tuple)
+BYTES = Kind("BYTES")  # as text, which the library checks
+FILE, FOLDER, MODEL, COLUMN = Kind("FILE"), Kind("DIR"), Kind("MODEL"), Kind("COL")
 
 
 def choice(*words: str, name: str = "", checked: bool = True) -> Kind:
@@ -160,11 +158,7 @@ def _field(group: type, name: str) -> Parameter:
 def _declared(name: str, hint: Any, default: Any, panel: str) -> Parameter:
     """Return a parameter for Typer; what its declaration leaves open follows from its name and type."""
     kind, info = get_args(hint)
-    base = (
-        next(part for part in (get_args(kind) or (kind,)) if part is not NoneType)
-        if NoneType in get_args(kind)
-        else kind
-    )
+    base = next((part for part in get_args(kind) if NoneType in get_args(kind) and part is not NoneType), kind)
     if isinstance(info, Option):
         info = copy(info)
         given = tuple(info.param_decls or ())
@@ -175,15 +169,15 @@ def _declared(name: str, hint: Any, default: Any, panel: str) -> Parameter:
         if base is not bool:
             assert info.takes is not None, f"{name} takes a kind of value"
             info.metavar, info.autocompletion = info.takes.name, info.takes.completed if info.takes.words else None
-        info.show_default = default not in (None, False)
+        info.show_default = default is not None and default is not False
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
 
 
 class Converting:
-    """Mixin of commands and groups that convert and complete parameters; it must come before Typer's class."""
+    """Mixin of commands and groups that convert parameters by their kind; it must come before Typer's class."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, with conversion and completion by their kind."""
+        """Return the parameters, converted by their kind."""
         return [_by_kind(param) for param in super().get_params(ctx)]  # type: ignore[misc]
 
 

@@ -38,6 +38,7 @@ def stream(tmp_path):
         ("-d t.vw -i old -f new", ["ouzel train t.vw --model new --resume old"]),
         ("-d t.vw -i m -t", ["ouzel test m t.vw"]),
         ("-d t.vw -i m -t -p out.csv", ["ouzel predict m t.vw --output out.csv"]),
+        ("-d t.txt --csv --csv_separator ; -i m -t", ["ouzel test m t.txt --format csv --delimiter ';'"]),
         ("-d t.vw -i m -t -r out", ["ouzel predict m t.vw --only margins > out"]),
         ("-d t.vw --loss_function logistic --readable_model w.csv -f m",
          ["ouzel train t.vw --model m --loss logistic", "ouzel top m --all --output w.csv"]),
@@ -97,6 +98,12 @@ def test_what_cannot_be_read_is_one_line(ouzel, given, said):
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.startswith(f"ouzel: {said}")
     assert ran.err.count("\n") == 1
+
+
+def test_settings_are_left_out_where_nothing_is_learnt(ouzel):
+    out = ouzel("vw", "t.vw", "-t", "-i", "m", "--loss_function", "logistic", "-b", "20").out
+
+    assert out == "# --bits, --loss left out: the model was learnt with its own\nouzel test m t.vw\n"
 
 
 def test_with_run_the_commands_are_run(ouzel, stream, tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from ouzel.learners.catalogue import find as find_learner
 from ouzel.streams.formats.catalogue import by_file_name
 
 SETTINGS = {"ignore_unknown_options": True}
+READING = ("--format", "--delimiter", "--column-names")  # which predicting and testing have, too
 REPEATED = ("--cross", "--ngrams", "--ignore", "--only-columns", "--set")
 ADAGRAD = "adagrad"  # what Vowpal Wabbit learns by, and with its penalties
 MODEL = "model.ouzel"  # where no model is named, and a further command needs one
@@ -140,6 +141,9 @@ def _compose(found: Translation, parts: dict[str, list[str]], files: list[str]) 
         if not model:
             raise OuzelError(f"`-t` {FOREIGN} needs a model, with `-i MODEL`")
         further = further if len(further) == 1 else [name for name in further if name != "test"]
+        unused = [name for name in training if name not in ("--model", "--resume", *READING)]
+        if unused:
+            found.remarks.append(f"{', '.join(unused)} left out: the model was learnt with its own")
     else:
         if further and "--model" not in training:
             training["--model"] = [model := MODEL]
@@ -148,8 +152,9 @@ def _compose(found: Translation, parts: dict[str, list[str]], files: list[str]) 
             _settle(training, found)
         found.commands.append(["train", *files, *_flat(training)])
     for name in further:
-        reading = [] if name == "top" else files
-        found.commands.append([name, model, *reading, *_flat(_last_ones(parts[name]))])
+        reading = {option: values for option, values in training.items() if option in READING}
+        given = [] if name == "top" else [*files, *_flat(reading)]
+        found.commands.append([name, model, *given, *_flat(_last_ones(parts[name]))])
     if "predict" in parts and "test" not in parts:
         found.remarks.append(
             "predictions are those of the learnt model; Vowpal Wabbit writes each before it learns the example"

@@ -69,6 +69,7 @@ INFO = record(
         "version": ("string|null", "of the Ouzel that wrote it; null of older formats"),
         "learner": ("string", "its name"),
         "analysis": ("string|null", "what the model is the sketch of, if it is that of an analysis"),
+        "parameters": ("object", "of the analysis, if it is one"),
         "task": ("string", "classification, regression or ranking"),
         "settings": ("object", "of the learner, all"),
         "changed": ("object", "those that are not its defaults"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.cli.commands.vw import translated, written
+from ouzel.cli.vowpal_wabbit import options
 
 PAGE = Path(__file__).parents[2] / "docs" / "vowpal-wabbit.md"
 
@@ -78,6 +79,18 @@ def test_what_has_no_equivalent_or_is_not_needed_is_one_line(ouzel, given, remar
 
     assert sum(line.startswith(f"# {remark}") for line in lines) == 1
     assert any(line.startswith("ouzel train t.vw") for line in lines)
+
+
+@pytest.mark.parametrize("option", options(), ids=lambda option: option.names[0])
+def test_every_option_of_the_table_becomes_an_argument_a_command_or_a_remark(option):
+    sample = next(iter(option.values), {"namespaces": "ab", "namespace": "a"}.get(option.type, "2"))
+    plain = translated(["-d", "t.vw", "-i", "m"])
+    for name in option.names:
+        given = [*option.when.split(), name, *([sample] if option.argument else [])]
+        found = translated(["-d", "t.vw", "-i", "m", *given])
+
+        assert found.commands != plain.commands or found.remarks
+        assert all("\n" not in remark for remark in found.remarks)
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,11 @@ COMMANDS = {
     "send": "Send files to a service, which learns them.",
     "schema": "Print the JSON schema of what a command prints with --json.",
     "reproduce": "Reproduce an experiment of the papers.",
-    "vw": "Print the commands that do what one of Vowpal Wabbit does.",
+    "vw": "Translate a command line of Vowpal Wabbit, and run it.",
 }
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
 SETTINGS = {"help_option_names": ["-h", "--help"]}
+"""Settings of Typer's contexts; a command's module may have more, of the same name."""
 
 
 class Application(Group):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from typer.core import CompletionItem, TyperCommand, TyperGroup  # type: ignore[attr-defined]
@@ -55,7 +55,7 @@ class Command(Converting, TyperCommand):
                 formatter.write_dl(lines)
 
 
-class Commands(MutableMapping[str, Any]):
+class Commands(Mapping[str, Any]):
     """Commands by name, each of which is made when it is looked up."""
 
     def __init__(self, about: dict[str, str], make: Callable[[str], Any]) -> None:
@@ -63,15 +63,11 @@ class Commands(MutableMapping[str, Any]):
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name in self.about and name not in self._made:
+        if name not in self._made:
+            if name not in self.about:
+                raise KeyError(name)
             self._made[name] = self._make(name)
         return self._made[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._made[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._made[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.about)
@@ -83,7 +79,7 @@ class Commands(MutableMapping[str, Any]):
 class Group(Converting, TyperGroup):
     """Group of all commands; listing and completing their names imports none of them."""
 
-    commands: Commands
+    commands: Any
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands to a formatter of help."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ouzel.streams.sources.source import Source
 
 Budget = Annotated[str, option("Memory budget in bytes, such as 8KB.", takes=BYTES, panel="Learner")]
-Exact = Annotated[bool, option("Also count exactly, for true values and recall.")]
 Learning = Annotated[model_options.Learning, only("learning_rate", "l2")]
 
 

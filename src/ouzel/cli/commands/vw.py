@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Annotated, Any
 
 from typer.exceptions import Exit
@@ -72,7 +73,7 @@ def translated(arguments: Sequence[str]) -> Translation:
     """
     given = list(parsed(arguments))
     found = Translation()
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, list[list[str]]] = {}
     files = [entry.value for entry in given if "-d" in entry.option.names] or ["-"]
     order = {option.names: place for place, option in enumerate(options())}
     for entry in sorted(given, key=lambda entry: order[entry.option.names]):
@@ -89,7 +90,7 @@ def translated(arguments: Sequence[str]) -> Translation:
             continue
         if not arguments and known.command in ("train", "serve"):
             found.remarks.append(f"{entry} {known.here}")
-        parts.setdefault(known.command, []).extend(arguments if "-d" not in known.names else [])
+        parts.setdefault(known.command, []).append(arguments if "-d" not in known.names else [])
     _compose(found, parts, files)
     return found
 
@@ -132,11 +133,11 @@ def _counts(known: Option, given: Sequence[Given]) -> bool:
     return not known.when or any(name in other.option.names and other.value == value for other in given)
 
 
-def _compose(found: Translation, parts: dict[str, list[str]], files: list[str]) -> None:
+def _compose(found: Translation, parts: dict[str, list[list[str]]], files: list[str]) -> None:
     """Compose the commands of their arguments: the training, then what is done with its model."""
-    training = _last_ones(parts.get("train", []))
+    training = _last_ones(chain.from_iterable(parts.get("train", [])))
     further = [name for name in ("test", "predict", "top") if name in parts]
-    model = training.get("--model", [""])[0] or training.get("--resume", [""])[0]
+    model = training.get("--resume", training.get("--model", [""]))[0]
     if "test" in parts:
         if not model:
             raise OuzelError(f"`-t` {FOREIGN} needs a model, with `-i MODEL`")
@@ -154,7 +155,9 @@ def _compose(found: Translation, parts: dict[str, list[str]], files: list[str]) 
     for name in further:
         reading = {option: values for option, values in training.items() if option in READING}
         given = [] if name == "top" else [*files, *_flat(reading)]
-        found.commands.append([name, model, *given, *_flat(_last_ones(parts[name]))])
+        outputs = [arguments for arguments in parts[name] if "--output" in arguments] or [[]]
+        common = [word for arguments in parts[name] if "--output" not in arguments for word in arguments]
+        found.commands += [[name, model, *given, *common, *output] for output in outputs]
     if "predict" in parts and "test" not in parts:
         found.remarks.append(
             "predictions are those of the learnt model; Vowpal Wabbit writes each before it learns the example"
@@ -182,7 +185,7 @@ def _settle(training: dict[str, list[str]], found: Translation) -> None:
         )
 
 
-def _last_ones(arguments: Sequence[str]) -> dict[str, list[str]]:
+def _last_ones(arguments: Iterable[str]) -> dict[str, list[str]]:
     """Return the values of each option; of those that may not be repeated the last.
 
     >>> _last_ones(["--loss", "quantile", "--cross", "a:b", "--no-intercept", "--loss", "hinge", "--cross", "b:c"])

@@ -80,7 +80,7 @@ class Disk:
         option("Retention: keep this number of the last examples of the log, and what snapshots need (all)."),
     ] = None
     log: Annotated[
-        str, option("Format of the log on standard error.", takes=choice("text", "json", "none", checked=False))
+        str, option("Format of the log on standard error.", takes=choice("text", "json", "none"))
     ] = "text"
 
 

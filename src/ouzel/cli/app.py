@@ -12,7 +12,6 @@ from typer.exceptions import Exit, TyperException
 
 from ouzel.cli.command import Command, Commands, Group
 from ouzel.cli.parameters import expanded, option
-from ouzel.cli.renamed_options import RENAMED
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 
@@ -109,6 +108,7 @@ def answered(arguments: list[str]) -> int:
     except OuzelError as error:
         return _complain("; ".join([error.on_command_line, *_notes(error)]))
     except TyperException as error:
+        from ouzel.cli.renamed_options import RENAMED
         from ouzel.cli.vowpal_wabbit import answer
 
         unknown = getattr(error, "option_name", "")

@@ -9,7 +9,6 @@ from typer.core import CompletionItem, TyperCommand, TyperGroup  # type: ignore[
 from typer.exceptions import TyperException
 
 from ouzel.cli.parameters import Converting
-from ouzel.cli.renamed_options import renamed
 
 FEW = 14  # options, up to which there is one list
 OWN = "Options"  # heading of options without another
@@ -28,6 +27,8 @@ class Command(Converting, TyperCommand):
         try:
             return super().parse_args(ctx, list(args))
         except TyperException as error:
+            from ouzel.cli.renamed_options import renamed
+
             known = {name for param in self.get_params(ctx) for name in param.opts}
             given = renamed(getattr(error, "option_name", ""), args, known)
             if given is None:

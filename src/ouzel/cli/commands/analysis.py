@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ouzel.cli import model_options, options
@@ -60,16 +59,6 @@ def watching(
     total = sum(source.size or 0 for source in files) or None
     with Screen(title, quiet=quiet) as screen:
         yield lambda: screen.update(standing(), sum(source.position for source in files), total)
-
-
-def titled(files: Sequence[str], between: str = ", ") -> str:
-    """Return a title for a plot: the names of the files.
-
-    >>> titled(["logs/today.csv", "logs/yesterday.csv"], " against ")
-    'today.csv against yesterday.csv'
-    """
-    names = [Path(file).name for file in files]
-    return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def interval(low: float, high: float, exact: bool, shown: Callable[[float], str]) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ouzel.cli import model_options, options
-from ouzel.cli.commands.analysis import titled
 from ouzel.cli.model_options import GROUPS_OF_LEARNERS, LEARNER
 from ouzel.cli.parameters import MODEL, Kind, only, option
+from ouzel.cli.ui.outputs import titled
 from ouzel.errors import OuzelError
 from ouzel.files import check_place
 from ouzel.learners import catalogue

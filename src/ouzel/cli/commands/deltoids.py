@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
 from ouzel.cli.parameters import COLUMN, argument, choice, only, option
+from ouzel.cli.ui.outputs import titled
 from ouzel.errors import DataError
 from ouzel.streams.formats.catalogue import FORMATS
 
@@ -60,9 +61,7 @@ def deltoids(
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
         raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
-    analysis.report(
-        found, common, reader, draw_deltoids, _print_table, analysis.titled((first, second), " against "), top
-    )
+    analysis.report(found, common, reader, draw_deltoids, _print_table, titled((first, second), " against "), top)
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:

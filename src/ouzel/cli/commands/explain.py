@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
 from ouzel.cli.parameters import COLUMN, choice, only, option
+from ouzel.cli.ui.outputs import titled
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.read import open_source
 
@@ -73,9 +74,7 @@ def explain(
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
     if min_support is None:
         min_support = explainer.least_support(side)
-    analysis.report(
-        explainer, common, explained, draw_explanation, _print_table, analysis.titled(files), top, side, min_support
-    )
+    analysis.report(explainer, common, explained, draw_explanation, _print_table, titled(files), top, side, min_support)
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:

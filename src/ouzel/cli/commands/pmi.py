@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
 from ouzel.cli.parameters import COLUMN, Kind, choice, only, option
+from ouzel.cli.ui.outputs import titled
 from ouzel.errors import DataError
 from ouzel.streams.read import open_source
 
@@ -81,7 +82,7 @@ def pmi(
         corpus.over(sources, format, column, common.reading(columns), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    analysis.report(found, common, corpus, draw_pmi, print_table, analysis.titled(files), top, max(min_count, 1))
+    analysis.report(found, common, corpus, draw_pmi, print_table, titled(files), top, max(min_count, 1))
 
 
 def print_table(corpus: Corpus, top: int, least: int) -> None:

@@ -79,9 +79,7 @@ class Disk:
         int | None,
         option("Retention: keep this number of the last examples of the log, and what snapshots need (all)."),
     ] = None
-    log: Annotated[
-        str, option("Format of the log on standard error.", takes=choice("text", "json", "none"))
-    ] = "text"
+    log: Annotated[str, option("Format of the log on standard error.", takes=choice("text", "json", "none"))] = "text"
 
 
 @dataclass(frozen=True)

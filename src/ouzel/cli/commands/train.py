@@ -8,18 +8,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ouzel.cli import log_options, model_options, options
-from ouzel.cli.commands.train_rounds import Spread, train_in_rounds
-from ouzel.cli.parameters import FOLDER, MODEL, option
+from ouzel.cli.parameters import FOLDER, MODEL, Kind, option, values
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
 from ouzel.cli.ui.training_report import OutputOptions, report_training
 from ouzel.errors import OuzelError
+from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT
+from ouzel.ranges import COUNT, check
 
 if TYPE_CHECKING:
     from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.progressive import Run
     from ouzel.streams.block_stream import BlockStream
     from ouzel.training.session import Session
+
+MERGE_EVERY = Kind("INTEGER|auto", words=lambda: ("auto",))
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,49 @@ class Saving:
         str | None, option("Folder to cache parsed examples in, for further passes and runs.", takes=FOLDER)
     ] = None
     holdout_every: Annotated[int | None, option("Hold out every n-th example: predict it and never learn it.")] = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Options of distributed training; without any, one process learns the whole stream."""
+
+    panel: ClassVar = "Distributed training"
+    workers: Annotated[int | None, option("Number of processes of this machine that learn, in rounds.")] = None
+    cluster: Annotated[
+        str | None,
+        option("Learn on a cluster: tcp://HOST:8786 of Dask, ray or ray://HOST:10001.", takes="ADDRESS"),
+    ] = None
+    merge_every: Annotated[
+        str | None,
+        option("Examples that each shard learns between two merges (10000), or auto.", takes=MERGE_EVERY),
+    ] = None
+    lanes: Annotated[
+        int | None,
+        option("Parts of the stream that are learnt in parallel (8); the model depends on their number."),
+    ] = None
+
+    def of_rounds(self, refused: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the options that were given as keywords of the library, or None; refuse `refused` with them."""
+        given = {name: value for name, value in values(self).items() if value is not None}
+        if not given:
+            return None
+        if self.workers is None and self.cluster is None:
+            flag = flag_of(next(iter(given)))
+            raise OuzelError(f"{flag} is for learning in rounds; add --workers N, or --cluster ADDRESS")
+        if self.workers is not None and self.cluster is not None:
+            raise OuzelError("--workers are processes of this machine, --cluster is another's; give one of them")
+        for name, value in refused.items():
+            if value:
+                raise OuzelError(f"{flag_of(name)} does not go with --workers and --cluster; leave it out")
+        for name in ("workers", "lanes"):
+            if name in given:
+                check(flag_of(name), COUNT, given[name])
+        every = given.get("merge_every")
+        if every is not None and every != "auto":
+            if not every.isdigit() or int(every) < 1:
+                raise OuzelError(f"--merge-every takes a number of examples, or auto; got {every!r}")
+            given["merge_every"] = int(every)
+        return given
 
 
 def train(
@@ -99,6 +145,8 @@ def train(
     common |= {"resume": saving.resume, "checkpoint_every": rows}
     if rounds is not None:
         log_options.check_rounds(sources, seconds)
+        from ouzel.cli.commands.train_rounds import train_in_rounds
+
         made = {**preparation.prepared, **settings, **common, **rounds}
         made["intercept"] = not preparation.no_intercept and task.task != "ranking"
         train_in_rounds(sources, learner or DEFAULT, saving.model, answer, made)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ouzel.errors import OuzelError
@@ -76,3 +77,13 @@ def added_to(address: str | None, files: Sequence[str], rows: Callable[[], Seque
         write_table(address, [pyarrow.table(columns)], replace=False)
 
     return None if address is None else address.rpartition("#")[2], "figures added to", add  # it may hold a password
+
+
+def titled(files: Sequence[str], between: str = ", ") -> str:
+    """Return a title for a plot: the names of the files.
+
+    >>> titled(["logs/today.csv", "logs/yesterday.csv"], " against ")
+    'today.csv against yesterday.csv'
+    """
+    names = [Path(file).name for file in files]
+    return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

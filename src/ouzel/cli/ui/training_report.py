@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ouzel.cli.ui.outputs import Written, added_to, write_outputs
+from ouzel.cli.ui.outputs import Written, added_to, titled, write_outputs
 
 if TYPE_CHECKING:
     from ouzel.evaluation.report import Report
@@ -46,8 +46,6 @@ def report_training(
     figures = {name: given for name, given in more.items() if given is not None}
 
     def draw(path: str) -> None:
-        from ouzel.cli.commands.analysis import titled
-
         report.plot(path, f"{titled(files)}, {report.examples:,} examples")
 
     def answer() -> dict[str, Any]:

@@ -23,7 +23,7 @@ LONGER = {  # kernels, and readers of formats, tables and logs
 }
 
 ROOMS = [
-    ["flags", "numerals"],
+    ["deferred", "flags", "numerals"],
     ["errors"],
     ["ranges"],
     ["kernels", "layout", "files"],
@@ -48,12 +48,13 @@ STREAMS = [
 ]
 """Folders of `streams`, from the ground up; folders of a line do not know of each other."""
 
-IMPORTING = {"import_module", "__import__"}
+IMPORTING = {"import_module", "__import__", "deferred"}
 
 CATALOGUES = {
     "__init__.py",  # of public names
     "cli/app.py",  # of commands, and packages of users
     "comparison/grid.py",  # learners of other libraries
+    "deferred.py",
     "learners/auto/classification.py",
     "learners/budget/extensions.py",
     "learners/catalogue.py",
@@ -164,17 +165,81 @@ def test_data_goes_one_way_through_the_folders_of_streams():
             assert imports[name] & folders <= set().union(*STREAMS[:level]), name
 
 
-def test_a_training_on_a_file_loads_no_log_no_service_and_no_analysis(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,b,y\n" + "".join(f"{k % 7},w{k % 3},{k % 2}\n" for k in range(30)))
+def modules_of(*arguments: object) -> set[str]:
+    """The modules that `ouzel` has loaded when it ends."""
     program = (
-        "import sys; from ouzel.cli.app import run; run(['train', sys.argv[1], '--label', 'y', '--json']); "
-        "rooms = ('ouzel.streams.logs', 'ouzel.service', 'ouzel.analytics'); "
-        "print([name for name in sys.modules if name.startswith(rooms)])"
+        "import sys; from ouzel.cli.app import run; run(sys.argv[1:]); print(*sys.modules, sep='\\n', file=sys.stderr)"
     )
-    ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    words = [sys.executable, "-c", program, *map(str, arguments)]
+    return set(subprocess.run(words, capture_output=True, text=True, check=True).stderr.splitlines())
 
-    assert ran.stdout.splitlines()[-1] == "[]"
+
+NOT_OF_A_SMALL_TRAINING = (
+    "ouzel.analytics",
+    "ouzel.comparison",
+    "ouzel.distributed",
+    "ouzel.estimators",
+    "ouzel.exporting",
+    "ouzel.learners.auto.other_losses",  # of rankings
+    "ouzel.learners.auto.regression",
+    "ouzel.learners.auto.several_classes",
+    "ouzel.learners.budget",
+    "ouzel.learners.gains",  # of workers
+    "ouzel.learners.gaussian",
+    "ouzel.learners.gradient",
+    "ouzel.learners.margin",
+    "ouzel.learners.newton",
+    "ouzel.model.merge",
+    "ouzel.model.persistence",
+    "ouzel.model.slot_map",
+    "ouzel.model.tensor_writer",
+    "ouzel.plotting",
+    "ouzel.reproduce",
+    "ouzel.service",
+    "ouzel.streams.convert",  # and the cache of blocks
+    "ouzel.streams.groups",
+    "ouzel.streams.interactions",
+    "ouzel.streams.logs",
+    "ouzel.streams.sources.databases",
+    "ouzel.terms.penalties",
+    "ouzel.training.log_records",
+    "ouzel.training.resumed_session",
+    "ouzel.training.resumed_stream",
+    "ouzel.training.source_records",
+    "fsspec",
+    "matplotlib",
+    "pandas",
+    "scipy.sparse",
+    "sklearn",
+)
+"""Packages and modules that a training on 30 rows of CSV does without."""
+
+
+def test_a_training_on_a_small_table_loads_nothing_that_it_does_without(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = (f"{k % 7},w{k % 3},2026-11-{k % 28 + 1:02},{k % 2}\n" for k in range(30))
+    path.write_text("a,b,day,y\n" + "".join(rows))
+    loaded = modules_of("train", path, "--label", "y")
+
+    spared = {f"{name}." for name in NOT_OF_A_SMALL_TRAINING}
+    assert {name for name in loaded if f"{name}.".startswith(tuple(spared))} == set()
+    assert len([name for name in loaded if name.split(".")[0] == "ouzel"]) < 130
+
+
+def test_help_loads_no_command_and_no_compiler():
+    loaded = modules_of("--help")
+
+    assert {name for name in loaded if name.startswith("ouzel.cli.commands")} == set()
+    assert loaded & {"numba", "numpy", "pyarrow", "rich"} == set()
+
+
+def test_what_is_deferred_exists():
+    """Its name is text, which no checker of types reads."""
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in FILES}
+    calls = [node for path in FILES for node in ast.walk(ast.parse(path.read_text())) if called(node) == "deferred"]
+    deferred = {node.args[0].value for node in calls}
+
+    assert deferred - names == set()
 
 
 def test_a_module_imported_by_its_name_is_imported():

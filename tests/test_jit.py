@@ -104,7 +104,7 @@ def test_a_kernel_is_compiled_once_whatever_else_is_imported(tmp_path):
 import sys
 import numpy as np
 import ouzel.kernels.cache
-from ouzel.model.losses import losses_of
+from ouzel.model.answers import losses_of
 from ouzel.terms.losses import Logistic
 if "more" in sys.argv:
     import ouzel.terms.importance_aware  # has a function of losses that the kernel does not call

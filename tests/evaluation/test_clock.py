@@ -5,7 +5,7 @@ import time
 import pytest
 from numba import config, njit
 
-from ouzel.evaluation.clock import Clock
+from ouzel.evaluation.counts import Clock
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled without the JIT")

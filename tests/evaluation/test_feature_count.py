@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.evaluation.feature_count import LIMIT, FeaturesSeen
+from ouzel.evaluation.counts import LIMIT, FeaturesSeen
 from ouzel.streams.block import Block
 
 

@@ -6,7 +6,7 @@ import pytest
 from ouzel.learners.budget import unbounded
 from ouzel.learners.budget.unbounded import Settings
 from ouzel.learners.rows import Rows
-from ouzel.terms.names import LOSSES
+from ouzel.terms.losses import LOSSES
 from ouzel.terms.schedules import SCHEDULES
 from tests.learners.streams import dense, learn, sparse_rows
 

@@ -5,7 +5,7 @@ import pytest
 
 from ouzel.learners.budget import awm, unbounded, wm
 from ouzel.learners.rows import Rows
-from ouzel.terms.names import LOSSES
+from ouzel.terms.losses import LOSSES
 from ouzel.terms.schedules import SCHEDULES
 from tests.learners.streams import learn, row, sparse_rows
 from tests.oracles.weight_median import ActiveSet, WeightMedian

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.errors import DataError
-from ouzel.streams.logs import join_state
+from ouzel.streams.logs import protocol
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.join import JoinedLog
-from ouzel.streams.logs.join_state import JoinState
-from ouzel.streams.logs.metadata import MetadataFields
-from ouzel.streams.logs.protocol import Batch, Idle, Position
+from ouzel.streams.logs.messages import MetadataFields
+from ouzel.streams.logs.protocol import Batch, Idle, JoinState, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import Options
@@ -114,7 +113,7 @@ def test_labels_wait_within_the_bound_too():
 
 
 def test_what_waits_takes_no_more_of_a_model_file_than_it_may(monkeypatch):
-    monkeypatch.setattr(join_state, "MOST_BYTES", 1000)
+    monkeypatch.setattr(protocol, "MOST_BYTES", 1000)
     events = [(k, f"k{k}", json.dumps({"a": k, "b": '"\\\n' * 20}).encode()) for k in range(1, 10)]
     stream = stream_of(events, [label(20, "k9"), label(21, "k1")])
     rows_of(stream)

@@ -11,7 +11,7 @@ import pytest
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.logs.decode import Decoder
-from ouzel.streams.logs.metadata import check_metadata
+from ouzel.streams.logs.messages import check_metadata
 from ouzel.streams.logs.protocol import Batch, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream

@@ -21,7 +21,7 @@ from ouzel.service.folder import Folder
 from ouzel.service.init import begin
 from ouzel.service.served import Served
 from ouzel.service.server import Place
-from ouzel.streams.logs.metadata import metadata_fields
+from ouzel.streams.logs.messages import metadata_fields
 from ouzel.streams.logs.protocol import Batch, Position, gap
 from ouzel.streams.logs.reading import Reading
 from tests.logs.brokers import KINDS

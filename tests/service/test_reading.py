@@ -8,7 +8,7 @@ import pytest
 
 from ouzel.model.model import Model
 from ouzel.service.reading import Line, Reading
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 
 
 def content(block):

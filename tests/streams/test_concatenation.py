@@ -3,7 +3,7 @@
 import numpy as np
 
 from ouzel.streams.concatenation import concatenate
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 from ouzel.streams.memory import blocks_from
 
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 import ouzel
 from ouzel.errors import OuzelError
 from ouzel.streams.convert import convert
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 from ouzel.streams.memory import blocks_from
 
 ROWS = "city,price,note,y,w\n" + "Rome,1.5,so good,a,1\nBonn,,a fine day,b,2.5\nRome,-3e-5,,a,1\n,7,x y,,1\n" * 1500

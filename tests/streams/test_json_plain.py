@@ -17,8 +17,8 @@ from ouzel.streams.formats import json_lines, json_names
 from ouzel.streams.formats.json_lines import PlainObjects
 from ouzel.streams.formats.json_python import JsonExamples
 from ouzel.streams.formats.json_scalars import read_date
-from ouzel.streams.kernels.delimiters import count_lines
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.kernels.lines import count_lines
+from ouzel.streams.labels import labels_in
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 

@@ -8,7 +8,7 @@ import pytest
 
 from ouzel.errors import DataError
 from ouzel.streams.feature_space import NUMBER, FeatureSpace
-from ouzel.streams.label_values import classes_in, labels_in
+from ouzel.streams.labels import classes_in, labels_in
 from ouzel.streams.logs.arrow import TableRows
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.options import Options

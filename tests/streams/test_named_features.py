@@ -18,8 +18,8 @@ from ouzel.streams.kernels.batch_hash import (
     hash_update_bytes,
     put_name,
 )
-from ouzel.streams.kernels.delimiters import SPARE, count_lines
-from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, rank_row, sort_row
+from ouzel.streams.kernels.lines import SPARE, count_lines
+from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, rank_row, sort_row
 from ouzel.streams.options import Options
 
 WORDS = st.one_of(

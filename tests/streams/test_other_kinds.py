@@ -72,7 +72,7 @@ def test_a_column_of_numbers_that_brought_words_in_training_may_have_words(forma
     model = learnt(ouzel.read(path, label="y", **said))
 
     assert model.space.kinds == {"x": NUMBER}
-    assert model.space.also == {"x": CATEGORY}
+    assert model.space.mixed == {"x": CATEGORY}
     assert rows_of(ouzel.read(path, label="y", space=model.space)) == first
     estimator = ouzel.OnlineClassifier("adagrad")
     estimator.model_ = model
@@ -86,7 +86,7 @@ def test_categories_that_had_numbers_among_them_take_numbers_of_any_type(trained
     model = learnt(ouzel.read(wrote(tmp_path / f"a.{format}", format, cells), label="y", **said))
     expected = rows_of(ouzel.blocks_from([({"x": str(cell)}, 1) for cell in (5, 7, 7)], categorical="x"))
 
-    assert model.space.also == {"x": NUMBER}
+    assert model.space.mixed == {"x": NUMBER}
     for format in ("csv", "jsonl", "parquet"):
         path = wrote(tmp_path / f"b.{format}", format, [5, 7, 7])
         assert rows_of(ouzel.read(path, label="y", space=model.space)) == expected, format
@@ -98,7 +98,7 @@ def test_truth_values_are_no_numbers_among_categories(format, tmp_path):
     cells = [True, False, True] if format != "csv" else ["true", "false", "true"]
     model = learnt(ouzel.read(wrote(tmp_path / f"a.{format}", format, cells), label="y"))
 
-    assert (model.space.kinds, model.space.also) == ({"x": CATEGORY}, {})
+    assert (model.space.kinds, model.space.mixed) == ({"x": CATEGORY}, {})
     with pytest.raises(ouzel.OuzelError, match="x"):
         list(ouzel.blocks_from([({"x": 1}, 1)], model=model))
     with pytest.raises(ouzel.OuzelError, match=r"^[^;]*; expected a number, a word, or nothing$"):
@@ -139,7 +139,7 @@ def test_a_training_that_was_cut_off_takes_what_it_would_have_taken_unbroken(tmp
     assert run(asked) == 0
 
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
-    assert ouzel.load(tmp_path / "m").model_.space.also == {"x": CATEGORY}
+    assert ouzel.load(tmp_path / "m").model_.space.mixed == {"x": CATEGORY}
     (tmp_path / "more.csv").write_text("y,x,z\n1,3,red\n0,4,2\n")
     assert run(["train", str(tmp_path / "more.csv"), "--resume", str(tmp_path / "m")]) == 2
 
@@ -147,13 +147,13 @@ def test_a_training_that_was_cut_off_takes_what_it_would_have_taken_unbroken(tmp
 def test_models_of_numbers_and_of_words_know_together_that_a_column_may_hold_both():
     numbers, words = (FeatureSpace(named=True, kinds={"x": kind}) for kind in (NUMBER, CATEGORY))
 
-    assert reconcile(numbers, words, learning=True).also == {"x": CATEGORY}
-    assert reconcile(words, numbers, learning=True).also == {"x": NUMBER}
-    assert reconcile(numbers, numbers._replace(also={"x": CATEGORY}), learning=True).also == {"x": CATEGORY}
+    assert reconcile(numbers, words, learning=True).mixed == {"x": CATEGORY}
+    assert reconcile(words, numbers, learning=True).mixed == {"x": NUMBER}
+    assert reconcile(numbers, numbers._replace(mixed={"x": CATEGORY}), learning=True).mixed == {"x": CATEGORY}
 
 
 def test_what_a_column_held_besides_is_in_the_file_and_older_files_may_have_had_numbers_among_categories():
-    space = FeatureSpace(named=True, kinds={"a": NUMBER, "b": CATEGORY, "c": NUMBER}, also={"a": CATEGORY})
+    space = FeatureSpace(named=True, kinds={"a": NUMBER, "b": CATEGORY, "c": NUMBER}, mixed={"a": CATEGORY})
     stored = json.loads(json.dumps(described(space)))
     assert space_of(stored) == space
 
@@ -161,7 +161,7 @@ def test_what_a_column_held_besides_is_in_the_file_and_older_files_may_have_had_
         with pytest.raises(ouzel.OuzelError):
             space_of({**stored, "also": wrong})
     del stored["also"]
-    assert space_of(stored) == space._replace(also={"b": NUMBER})
+    assert space_of(stored) == space._replace(mixed={"b": NUMBER})
 
 
 @pytest.mark.parametrize("more", [5, -1, 0.1])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.block import Names
 from ouzel.streams.kernels.batch_hash import hash_prefix
-from ouzel.streams.kernels.new_names import NewNames, copy_names
+from ouzel.streams.kernels.new_names import NewNames, copy_names, empty_seen_set, new_ids
 from ouzel.streams.kernels.row_buffer import (
     allocate_rows,
     begin_row,
@@ -17,9 +17,8 @@ from ouzel.streams.kernels.row_buffer import (
     has_repeats,
     put_number,
     put_word,
+    sort_row,
 )
-from ouzel.streams.kernels.row_order import sort_row
-from ouzel.streams.kernels.seen_set import empty_seen_set, new_ids
 
 pytestmark = pytest.mark.interpreted
 MASK = np.uint32(63)

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ouzel.streams.block import LARGEST
-from ouzel.streams.kernels.row_order import RANKED, canonical_rows
+from ouzel.streams.kernels.row_buffer import RANKED, canonical_rows
 from ouzel.streams.read import read
 
 

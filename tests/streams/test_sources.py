@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from ouzel.errors import DataError
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.model.model import Model
-from ouzel.streams.formats.detection import find_format
+from ouzel.streams.formats.catalogue import find_format
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 from ouzel.streams.sources.source import Source

@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 from ouzel.analytics.sketch import slots_of_text
 from ouzel.errors import DataError, OuzelError, listed
 from ouzel.streams.formats.batches import record_batches
-from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name, find
-from ouzel.streams.formats.detection import find_format
+from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name, find, find_format
 from ouzel.streams.kernels.lines import checked_text
 from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.options import Options

@@ -16,7 +16,7 @@ from ouzel.evaluation.formatting import settings
 from ouzel.evaluation.progressive import Run
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.model.model import Model
-from ouzel.model.setting_names import described
+from ouzel.model.settings import described
 from ouzel.ranges import declared
 from ouzel.streams.options import Options
 from ouzel.terms import losses, starts

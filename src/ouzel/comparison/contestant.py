@@ -21,7 +21,7 @@ from ouzel.model.tasks.regression import Regression
 from ouzel.model.tasks.task import Outcome, losses_against
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
-from ouzel.streams.label_values import Label, labels_in, sort_key
+from ouzel.streams.labels import Label, labels_in, sort_key
 from ouzel.terms.losses import Hinge, Squared
 
 TOGETHER = 64  # examples that scikit-learn's are given at a time

@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_limits
 from ouzel.comparison.contestant import Contestant, entered
 from ouzel.comparison.grid import Candidate
 from ouzel.errors import OuzelError
-from ouzel.evaluation.clock import Clock
+from ouzel.evaluation.counts import Clock
 from ouzel.evaluation.curve import Curve
-from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.report import warnings_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.model.room import make_room_for

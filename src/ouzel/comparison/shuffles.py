@@ -18,7 +18,7 @@ from ouzel.comparison.grid import Candidate
 from ouzel.comparison.one_pass import Entry, entries_of, that_fit, warm_up
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block import Block
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.labels import labels_in
 
 POINTS = 40  # of each cumulative line
 

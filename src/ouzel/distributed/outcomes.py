@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.model.tasks.task import Outcome
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import Label
 
 
 def in_classes(outcome: Outcome, own: list[Label], labels: list[Label]) -> Outcome:

@@ -16,9 +16,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.streams.formats.catalogue import Format, Split, find
+from ouzel.streams.formats.catalogue import Format, Split, find, find_format
 from ouzel.streams.formats.csv import lines_above
-from ouzel.streams.formats.detection import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import RangeSource, RowGroupSource

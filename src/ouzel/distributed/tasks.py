@@ -15,7 +15,7 @@ from ouzel.distributed.packing import packed, unpacked
 from ouzel.distributed.partitions import Shard
 from ouzel.distributed.reading import Position, read_rows
 from ouzel.errors import OuzelError
-from ouzel.evaluation.clock import Clock
+from ouzel.evaluation.counts import Clock
 from ouzel.evaluation.holdout import Holdout
 from ouzel.learners.gains.parts import Gains, add, bytes_of
 from ouzel.model.model import Model

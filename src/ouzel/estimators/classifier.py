@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
-from ouzel.model.changing import beginning
+from ouzel.model.room import beginning
 from ouzel.streams.sources.error_context import wrap_errors
 
 

@@ -9,8 +9,8 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import COMMON, Estimator
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
-from ouzel.model.setting_names import TERMS, chosen_by_name
-from ouzel.terms.names import name_of, to_json
+from ouzel.model.settings import chosen_by_name
+from ouzel.terms.names import FAMILIES, name_of, to_json
 
 Learners = dict[tuple[Any, ...], str]
 
@@ -79,7 +79,7 @@ class Named(Estimator):
 
 def _as_given(name: str, value: Any, default: Any) -> Any:
     """A setting as a user would write it: known terms by name, counts as whole numbers."""
-    if name in TERMS and type(value) in map(type, TERMS[name].values()):
+    if name in FAMILIES and type(value) in map(type, FAMILIES[name].terms.values()):
         return name_of(value)
     return int(value) if type(default) is int and value == int(value) else value
 

@@ -17,8 +17,7 @@ from ouzel.estimators.ranker import Ranker
 from ouzel.estimators.regressor import Regressor
 from ouzel.learners.catalogue import DEFAULT, LEARNERS
 from ouzel.model.model import Model
-from ouzel.model.setting_names import in_words
-from ouzel.model.settings import check_names, names_of
+from ouzel.model.settings import check_names, in_words, names_of
 from ouzel.terms.names import RESOLVERS
 
 

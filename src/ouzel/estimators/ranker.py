@@ -11,7 +11,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.adagrad import AdaGrad
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.evaluation.ranking import average_precision
-from ouzel.model.changing import beginning
+from ouzel.model.room import beginning
 from ouzel.model.tasks.ranking import groups_of
 from ouzel.streams.concatenation import concatenate
 

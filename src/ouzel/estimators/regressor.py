@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.model.answers import estimates
-from ouzel.model.changing import beginning
+from ouzel.model.room import beginning
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -16,12 +16,12 @@ import numpy as np
 from ouzel.estimators.slots import Slots
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, probabilities_one
-from ouzel.model.changing import changing
 from ouzel.model.model import Model
+from ouzel.model.room import changing
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN
 from ouzel.streams.frames import as_table, is_table, table_blocks
-from ouzel.streams.label_values import encode_labels
+from ouzel.streams.labels import encode_labels
 from ouzel.streams.memory import blocks_from
 
 ONE = np.float32(1.0)

@@ -19,7 +19,7 @@ from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpac
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.kernels.row_order import ONES, tidy_row
+from ouzel.streams.kernels.row_buffer import ONES, tidy_row
 from ouzel.streams.options import Options
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
@@ -101,7 +101,7 @@ class Slots(dict[Any, int]):
             np.full(1, np.nan),
             np.ones(1, np.float32),
             space=FeatureSpace(named=True, open_vocabulary=True),
-            factors=inputs_of_rows([sources], self._deriver.options),
+            interaction_inputs=inputs_of_rows([sources], self._deriver.options),
         )
         if self.learning:
             self._deriver.observe(block)
@@ -164,9 +164,9 @@ class Slots(dict[Any, int]):
         if self.learning and self.options.has_column_options and not space.fixed_columns and space.width is None:
             declared = {name: kind for name, kind in declared_kinds(x, self.options).items() if name not in space.kinds}
             if declared:
-                kinds, also = {**declared, **space.kinds}, {**space.also, **other_kinds([x], declared)}
-                also = dict(sorted(also.items()))
-                self.model.space = space = space._replace(named=True, kinds=kinds, also=also, open_vocabulary=True)
+                kinds, mixed = {**declared, **space.kinds}, {**space.mixed, **other_kinds([x], declared)}
+                mixed = dict(sorted(mixed.items()))
+                self.model.space = space = space._replace(named=True, kinds=kinds, mixed=mixed, open_vocabulary=True)
         found = self._read(x)
         if space.width is None:
             return found

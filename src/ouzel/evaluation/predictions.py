@@ -17,7 +17,7 @@ from ouzel.model.contributions import explained
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name
-from ouzel.streams.label_values import Label, labels_in
+from ouzel.streams.labels import Label, labels_in
 
 
 class Predictions(Answers):

@@ -7,23 +7,26 @@ examples held out, are reported beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
-from ouzel.evaluation.clock import Clock
+from ouzel.evaluation.counts import Clock, FeaturesSeen
 from ouzel.evaluation.curve import Curve
-from ouzel.evaluation.divergence import warnings_of
-from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.formatting import NAMES, figure
-from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores, confusion_in_order
-from ouzel.evaluation.report import Report
+from ouzel.evaluation.report import Report, warnings_of
 from ouzel.model.model import Model
-from ouzel.model.setting_names import in_words
+from ouzel.model.settings import in_words
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream, as_stream
+
+if TYPE_CHECKING:
+    from ouzel.evaluation import holdout
+else:
+    holdout = deferred("ouzel.evaluation.holdout")
 
 Passes = Annotated[int, Range(1, 1000, whole=True), "passes over the stream"]
 Holdouts = Annotated[Count, "every n-th example is predicted and never learnt; 0 for none, else 2 or more"]
@@ -81,7 +84,7 @@ class Run:
         self.row = 0  # examples of the present pass behind us, with or without a label
         self.by_pass = [Scores(model.task) for _ in range(passes)]
         self.curve = Curve(self.by_pass[0])
-        self.holdouts = [Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
+        self.holdouts = [holdout.Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
         self.features = FeaturesSeen()
         self.examples = 0  # of the first pass; in a ranking the scores count pairs
         self.nonzeros = 0
@@ -138,12 +141,12 @@ class Run:
     @property
     def pending(self) -> bool:
         """Whether examples were held out that are not judged yet."""
-        return any(holdout.waiting for holdout in self.holdouts)
+        return any(held_out.waiting for held_out in self.holdouts)
 
     def evaluate_pending(self) -> None:
         """Judge what was held out until now: before a run that was cut off is saved."""
-        for holdout in self.holdouts:
-            holdout.evaluate_pending()
+        for held_out in self.holdouts:
+            held_out.evaluate_pending()
 
     def go_on(self, row: int) -> None:
         """Return to the first pass, after `row` of its examples: a log continues after its end."""
@@ -158,7 +161,7 @@ class Run:
         return {
             "position": list(self.position),
             "by_pass": [scores.to_json() for scores in self.by_pass[: self.passed + 1]],
-            "holdouts": [holdout.scores.to_json() for holdout in self.holdouts[: self.passed + 1]],
+            "holdouts": [held_out.scores.to_json() for held_out in self.holdouts[: self.passed + 1]],
             "curve": self.curve.to_json(),
             "examples": self.examples,
             "nonzeros": self.nonzeros,
@@ -178,8 +181,8 @@ class Run:
         classes = len(self.model.classes)
         for scores, part in zip(self.by_pass, stored["by_pass"], strict=False):
             scores.restore(part, classes)
-        for holdout, part in zip(self.holdouts, stored["holdouts"], strict=False):
-            holdout.scores.restore(part, classes)
+        for held_out, part in zip(self.holdouts, stored["holdouts"], strict=False):
+            held_out.scores.restore(part, classes)
         self.curve.restore(stored["curve"])
         self.nonzeros = int(stored["nonzeros"])
         self.examples = int(stored.get("examples", self.scores.examples))
@@ -226,17 +229,17 @@ class Run:
     def _learn_and_count(self, block: Block) -> Outcome:
         rows = block.rows
         self.nonzeros += block.nonzeros
-        holdout = self.holdouts[self.passed] if self.holdouts else None
-        if holdout is not None:
-            block = holdout.divide(block, self.row)
+        held_out = self.holdouts[self.passed] if self.holdouts else None
+        if held_out is not None:
+            block = held_out.divide(block, self.row)
         before = self.model.examples
         learnt = self.model.learn(block)
         if not self.passed:
             self.examples += self.model.examples - before
         (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
         self.row += rows
-        if holdout is not None and self.row % holdout.stretch == 0:
-            holdout.evaluate_pending()
+        if held_out is not None and self.row % held_out.stretch == 0:
+            held_out.evaluate_pending()
         return learnt
 
 

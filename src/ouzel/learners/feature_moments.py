@@ -12,13 +12,19 @@ than that sum from the 1,024th on, so that a stray value does not decide what is
 from __future__ import annotations
 
 from math import copysign, sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.gains.parts import Gains, dense, rows_of
+
+if TYPE_CHECKING:
+    from ouzel.learners.gains import parts
+    from ouzel.learners.gains.parts import Gains
+else:
+    parts = deferred("ouzel.learners.gains.parts")  # of workers
 
 FIRST, EVERY = 2048, 64  # examples that all count, and of later ones one in so many
 FEW = 1024.0  # usual values that one value may count for
@@ -83,19 +89,19 @@ def renumbered(moments: FeatureMoments, places: np.ndarray) -> FeatureMoments:
     return moments._replace(sums=sums)
 
 
-def merged(parts: list[FeatureMoments]) -> FeatureMoments:
+def merged(moments: list[FeatureMoments]) -> FeatureMoments:
     """The moments of the samples of several models, which have room for the same slots."""
-    sums = sum(part.sums.astype(np.float64) for part in parts)
-    return FeatureMoments(np.asarray(sums, np.float32), np.asarray(sum(part.sampled for part in parts)))
+    sums = sum(part.sums.astype(np.float64) for part in moments)
+    return FeatureMoments(np.asarray(sums, np.float32), np.asarray(sum(part.sampled for part in moments)))
 
 
 def gains(base: FeatureMoments, moments: FeatureMoments) -> Gains:
     """What a worker has counted beyond its base."""
-    sums = rows_of(moments.sums.astype(np.float64) - base.sums)
+    sums = parts.rows_of(moments.sums.astype(np.float64) - base.sums)
     return {"sums": sums, "sampled": moments.sampled - base.sampled}
 
 
 def onto(base: FeatureMoments, gains: Gains) -> FeatureMoments:
     """The moments of a base and of what workers have counted beyond it."""
-    sums = base.sums + dense(gains["sums"], len(base.sums))
+    sums = base.sums + parts.dense(gains["sums"], len(base.sums))
     return FeatureMoments(sums, base.sampled + gains["sampled"])

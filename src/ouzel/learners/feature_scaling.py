@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.layout import made_from
-from ouzel.learners.auto import moments, noting, standardisation
+from ouzel.learners.auto import moments, standardisation, turning
 from ouzel.learners.auto.standardisation import DENSE, Features
 from ouzel.learners.auto.turning import LEAVE_TABLE, TABLE, turn_features
 from ouzel.learners.rows import Rows
@@ -54,7 +54,7 @@ def _scale(features, room, rows, start, importances, scaled):
         if (
             len(importances) > 0
             and importances[i] > 0.0
-            and noting.note_row(features, room, indices, values, count, TABLE, LEAVE_TABLE)
+            and turning.note_row(features, room, indices, values, count, TABLE, LEAVE_TABLE)
         ):
             return i
     return len(rows.offsets) - 1

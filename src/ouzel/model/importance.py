@@ -11,7 +11,7 @@ from ouzel.learners import feature_moments
 from ouzel.learners.auto import standardisation
 from ouzel.model.answers import Feature, important_slots, shown_features
 from ouzel.model.model import Model
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import Label
 
 Columns = list[tuple[Label | None, list[Feature]]]  # of each class, in the order shown
 

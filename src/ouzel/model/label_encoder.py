@@ -8,7 +8,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
-from ouzel.streams.label_values import Label, check_label, sort_key, tidy
+from ouzel.streams.labels import Label, check_label, sort_key, tidy
 
 MOST_CLASSES = 10_000
 UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many

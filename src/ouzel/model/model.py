@@ -13,22 +13,21 @@ from typing import Annotated, Any, cast
 import numpy as np
 
 from ouzel.layout import bytes_of, copied, flat
-from ouzel.learners import catalogue, feature_scaling, protocol
+from ouzel.learners import catalogue, protocol
 from ouzel.learners.rows import Rows, to_rows
 from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.remarks import Remarks, outlier_of
-from ouzel.model.room import capacity_for, make_room, make_room_for, slots_of_one
+from ouzel.model.room import begin_slot_map, capacity_for, make_room, make_room_for, slots_of_one
 from ouzel.model.settings import resolve_settings
-from ouzel.model.slot_map import SlotMap
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.feature_space import FeatureSpace, reconcile
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import Label
 
 SMALLEST_TABLE = 1024  # slots of a new state
 SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of them
@@ -87,7 +86,7 @@ class Model:
         self.remark: str | None = None  # on the data learnt: lines to be shown
         self.remarks = Remarks()
         self.dimension = 1  # largest feature id so far + 2
-        self.slot_map = SlotMap() if self.keeps_pairs and isinstance(self.module, protocol.Renumbered) else None
+        self.slot_map = begin_slot_map(self.keeps_pairs and isinstance(self.module, protocol.Renumbered))
         self.states: list[protocol.State] = []
         self.standardize, self.forget = bool(standardize), forget
         self.preparation = Preparation(self.learner, self.module, self.standardize, forget, self.task.groups)
@@ -245,8 +244,7 @@ class Model:
 
     def slot_weights(self) -> np.ndarray:
         """The same by slot, (columns, slots)."""
-        found, features = self.task.weights(self), self.preparation.features
-        return found if features is None else feature_scaling.weights_of_raw(features, found)
+        return self.preparation.weights_of_raw(self.task.weights(self))
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""

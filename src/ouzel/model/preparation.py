@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import specialise
 from ouzel.layout import bytes_of, copied, stored_like
-from ouzel.learners import feature_moments, feature_scaling, protocol
-from ouzel.learners.auto import moments as scaling_moments
-from ouzel.learners.auto import standardisation
+from ouzel.learners import feature_moments, protocol
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.feature_moments import in_sample
-from ouzel.learners.gains.parts import Gains
 from ouzel.learners.protocol import Settings, State
 from ouzel.learners.rows import Rows
+
+if TYPE_CHECKING:
+    from ouzel.learners import feature_scaling
+    from ouzel.learners.auto import moments as scaling_moments
+    from ouzel.learners.auto import standardisation
+    from ouzel.learners.gains.parts import Gains
+else:
+    feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
+    scaling_moments = deferred("ouzel.learners.auto.moments")
+    standardisation = deferred("ouzel.learners.auto.standardisation")
 
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
@@ -123,6 +131,10 @@ class Preparation:
             self.features = standardisation.renumbered(self.features, places, len(places))
         if self.moments is not None:
             self.moments = feature_moments.renumbered(self.moments, places)
+
+    def weights_of_raw(self, weights: np.ndarray) -> np.ndarray:
+        """The weights of features as they are, of those of features as the learner sees them."""
+        return weights if self.features is None else feature_scaling.weights_of_raw(self.features, weights)
 
     def nbytes(self, slots: int) -> int:
         """Bytes of its arrays for so many slots."""

@@ -1,9 +1,9 @@
 """Lines about the data that a model learns: values and labels of 1,000 times their usual size.
 
-Where features are standardised their running scales find such values (`learners/auto/noting.py`). Of other learners the
-blocks are compared with the sample that importances go by (`learners/feature_moments.py`): all of them as long as every
-example is in it, and then those that hold a value twice as large as any before, so that it costs next to nothing. A
-learner of a byte budget keeps no moments, and no line is shown.
+Where features are standardised their running scales find such values (`learners/auto/turning.py`). Of other learners
+the blocks are compared with the sample that importances go by (`learners/feature_moments.py`): all of them as long as
+every example is in it, and then those that hold a value twice as large as any before, so that it costs next to nothing.
+A learner of a byte budget keeps no moments, and no line is shown.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
 from ouzel.learners import feature_moments, protocol
 from ouzel.learners.auto.outliers import FAR, KNOWN_FROM, STRIKING
 from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features
 from ouzel.streams.block import Block
 
-MAGNITUDE = np.uint32(0x7FFFFFFF)  # the bits of a number without its sign
 COLUMN, LABEL = "column", "label"  # kinds of remarks: a model makes one of each
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
 SCALED = f"such values hardly move the scale; {UNKNOWN}"
@@ -76,38 +74,17 @@ class Remarks:
         if moments is None or here.stop == here.start or moments.sampled[0] < KNOWN_FROM:
             return
         values, ids = block.values[here], block.indices[here]
-        largest = float(np.uint32(largest_bits(values.view(np.uint32))).view(np.float32))
+        largest = max(float(values.max()), -float(values.min()))
         if largest <= 2.0 * self.largest and model.examples > feature_moments.FIRST:
             return
         self.largest = max(largest, self.largest)
         slots = ids if model.slot_map is None else model.slot_map.slots_of(ids)
-        most = max(STRIKING**2 / moments.sampled[0], FAR**2)
-        place = int(_first_striking(slots, int(model.slot_map is None), values, moments.sums, most))
-        if place < len(values):
-            yield _of_place(model, block, here.start + place, UNSCALED)
-
-
-@kernel
-def _first_striking(slots: np.ndarray, shift: int, values: np.ndarray, sums: np.ndarray, most: float) -> int:
-    """The place of the first value whose square is over `most` times the sum of squares of its slot; else their number.
-
-    `shift` is added to each of the slots (n,), of which some may be unknown.
-    """
-    for k in range(len(slots)):
-        slot, x = np.int64(slots[k]) + shift, np.float64(values[k])
-        if 0 < slot < len(sums) and x * x > most * sums[slot, 1] > 0.0:
-            return k
-    return len(slots)
-
-
-@kernel
-def largest_bits(values: np.ndarray) -> np.uint32:
-    """The largest |value| of numbers of single precision, all as bits (uint32), whose order is the same."""
-    found = np.uint32(0)
-    for k in range(len(values)):
-        bits = np.uint32(values[k] & MAGNITUDE)  # 32 bits wide, so that several are compared at a time
-        found = bits if bits > found else found
-    return found
+        slots = slots.astype(np.int64) + (model.slot_map is None)  # of which some may be unknown
+        known = np.flatnonzero((slots > 0) & (slots < len(moments.sums)))
+        most = max(STRIKING**2 / moments.sampled[0], FAR**2) * moments.sums[slots[known], 1].astype(np.float64)
+        striking = known[(values[known].astype(np.float64) ** 2 > most) & (most > 0.0)]
+        if len(striking):
+            yield _of_place(model, block, here.start + int(striking[0]), UNSCALED)
 
 
 def _in_scaled_columns(model: Any, block: Block, before: int) -> Iterator[Remark]:

@@ -1,20 +1,50 @@
-"""Room for a model's features: whether there is, asked beforehand, and states that grow."""
+"""Room for a model's features: whether there is, asked beforehand, and states that grow, in one thread at a time."""
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+import weakref
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
+from ouzel.kernels.forks import hold_in_forks
 from ouzel.layout import bytes_of
 from ouzel.learners.rows import largest_id
-from ouzel.model.changing import changing
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import reconcile
 
+if TYPE_CHECKING:
+    from ouzel.model import slot_map
+    from ouzel.model.slot_map import SlotMap
+else:
+    slot_map = deferred("ouzel.model.slot_map")
+
 NO_IDS = np.empty(0, np.int64)
+_guard = threading.Lock()
+_locks: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # not attributes: objects are pickled
+hold_in_forks(_guard)
+
+
+def changing(thing: Any) -> AbstractContextManager[Any]:
+    """The lock of a model or an estimator; who has waited for it looks again whether there is anything left to do."""
+    with _guard:
+        lock: AbstractContextManager[Any] = _locks.setdefault(thing, threading.RLock())
+        return lock
+
+
+def beginning(estimator: Any) -> AbstractContextManager[Any]:
+    """What a call that learns runs in: the lock of an estimator that has no model yet, else nothing."""
+    return nullcontext() if hasattr(estimator, "model_") else changing(estimator)
+
+
+def begin_slot_map(needed: bool) -> SlotMap | None:
+    """The slots of ids, if a learner needs them: one that keeps a number for every pair of slots, however few."""
+    return slot_map.SlotMap() if needed else None
 
 
 def capacity_for(smallest: int, slots: int) -> int:

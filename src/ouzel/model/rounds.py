@@ -21,7 +21,7 @@ from ouzel.model.merge import in_order, of_one_width, prepared, slot_ids
 from ouzel.model.model import Model
 from ouzel.model.slot_map import common_ids
 from ouzel.streams.feature_space import FeatureSpace, reconcile
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import Label
 
 
 class Shape(NamedTuple):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError, suggest
 from ouzel.learners.catalogue import Learner
-from ouzel.ranges import checked
+from ouzel.learners.protocol import Settings
+from ouzel.ranges import STRENGTH, Choice, checked, declared
 from ouzel.terms.losses import OF_ANY_UNIT, REGRESSION
-from ouzel.terms.names import RESOLVERS, resolve_penalty
+from ouzel.terms.names import DOMAINS, FAMILIES, NORMS, RESOLVERS, l1_and_l2, name_of, resolve_penalty
 
 
 def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
@@ -48,3 +49,71 @@ def check_names(learner: Learner, given: Iterable[str]) -> None:
         if name not in known:
             hint = suggest(name, known)
             raise OuzelError(f"learner {learner.name!r} has no setting {name!r}{hint}It has: {', '.join(known)}")
+
+
+class Described(NamedTuple):
+    """A setting of a learner, for people."""
+
+    default: float | str
+    takes: str
+    about: str
+
+
+def described(learner: Learner) -> dict[str, Described]:
+    """Every setting of a learner by name: its default, what it takes, and what it is.
+
+    >>> from ouzel.learners.catalogue import find
+    >>> described(find("ogd"))["power"]
+    Described(default=0.5, takes='a number from 0 to 10', about='how fast steps fall: as 1 / t^power')
+    """
+    chosen = resolve_settings(learner, {})
+    defaults = in_words(chosen)
+    found = {}
+    for name, (takes, _, about, _) in declared(learner.settings).items():
+        if name == "penalty":
+            for strength, what in (("l1", "of the l1 penalty: weights become exactly zero"), ("l2", "of the ridge")):
+                found[strength] = Described(0.0, STRENGTH.text(), f"strength {what}")
+            found[name] = Described("none", f"{', '.join([*NORMS, *DOMAINS])}; not all learners take all", about)
+        else:
+            text = takes.text() if takes else f"one of {', '.join(FAMILIES[name].terms)}" if name in FAMILIES else ""
+            found[name] = Described(defaults[name], text, about)
+    return found
+
+
+def in_words(settings: Settings) -> dict[str, float | str]:
+    """Settings as a user may give them again: choices and terms by name, a penalty by its strengths.
+
+    >>> from ouzel.learners.newton.sketched import Settings
+    >>> words = in_words(Settings())
+    >>> words["loss"], words["bound"], words["diagonal"], words["sketch_size"]
+    ('logistic', 'clip', 'yes', 10.0)
+    """
+    kind: Any = type(settings)
+    known = declared(kind)
+    found: dict[str, float | str] = {}
+    for name, value in settings._asdict().items():
+        takes = known[name].takes
+        if name == "penalty":
+            found |= _penalty(value)
+        elif isinstance(value, tuple):
+            found[name] = name_of(value)
+        else:
+            found[name] = takes.words[int(value)] if isinstance(takes, Choice) else value
+    return found
+
+
+def chosen_by_name(settings: Settings) -> dict[str, Any]:
+    """Settings as they are, but for choices among several words, which are words."""
+    kind: Any = type(settings)
+    known = declared(kind)
+
+    def worded(name: str, value: Any) -> Any:
+        takes = known[name].takes
+        return takes.words[int(value)] if isinstance(takes, Choice) and not isinstance(value, bool) else value
+
+    return {name: worded(name, value) for name, value in settings._asdict().items()}
+
+
+def _penalty(penalty: Any) -> dict[str, float | str]:
+    plain = isinstance(penalty, (l1_and_l2.NoPenalty, l1_and_l2.L1, l1_and_l2.SquaredL2, l1_and_l2.ElasticNet))
+    return dict(penalty._asdict()) if plain else {"penalty": name_of(penalty)}

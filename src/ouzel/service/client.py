@@ -17,7 +17,7 @@ from ouzel.files import write_atomically
 from ouzel.streams.formats.catalogue import find
 
 if TYPE_CHECKING:
-    from ouzel.streams.label_values import Label
+    from ouzel.streams.labels import Label
 
 LINES = find("jsonl").media_types[0]
 AT_ONCE = 2000  # lines of a stream in one request

@@ -23,7 +23,7 @@ from ouzel.service.owner import Owner
 from ouzel.service.reading import Refused
 from ouzel.service.submission import Result, Source, Submitted
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
-from ouzel.streams.logs.metadata import check_metadata, metadata_fields
+from ouzel.streams.logs.messages import check_metadata, metadata_fields
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Idle, Position
 from ouzel.streams.logs.reading import Reading

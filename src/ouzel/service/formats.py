@@ -18,8 +18,7 @@ from ouzel.numerals import is_number
 from ouzel.service.reading import Refused
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.formats.arrow_ipc import batches_in
-from ouzel.streams.formats.catalogue import FORMATS, Format
-from ouzel.streams.formats.detection import find_format
+from ouzel.streams.formats.catalogue import FORMATS, Format, find_format
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.limits import Limits
 from ouzel.streams.missing import NA_TOKENS

@@ -20,7 +20,7 @@ from ouzel.streams.formats.json_lines import Chunk, PlainObjects
 from ouzel.streams.formats.json_python import Example, JsonExamples, object_of, unexpected
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.lines import lines_at
-from ouzel.streams.label_values import Label, labels_in
+from ouzel.streams.labels import Label, labels_in
 from ouzel.streams.options import make_options
 from ouzel.streams.sources.error_context import LONGEST
 from ouzel.streams.tables.schema import ColumnKinds

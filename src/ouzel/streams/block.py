@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
-from ouzel.streams.interaction_inputs import InteractionInputs
+
+if TYPE_CHECKING:
+    from ouzel.streams.interaction_inputs import InteractionInputs
 
 ROWS = 4096  # of a block of a table, or of data in memory
 MOST_ROWS, MOST_CELLS = 1 << 16, 1 << 20  # of a table that are read together
@@ -75,7 +77,7 @@ class Block(NamedTuple):
     space: FeatureSpace = NOTHING_KNOWN  # the meaning of the ids
     tags: Any = None  # (n,) names of rows, an array of text or numbers (of NumPy or Arrow)
     numbers: np.ndarray | None = None  # (n,) int64, positions in the stream from 0, where skipped rows count
-    factors: InteractionInputs | None = None  # what features are derived from, until they are
+    interaction_inputs: InteractionInputs | None = None  # what features are derived from, until they are
 
     @property
     def rows(self) -> int:
@@ -96,7 +98,7 @@ class Block(NamedTuple):
             groups=None if self.groups is None else self.groups[start:stop],
             tags=None if self.tags is None else self.tags[start:stop],
             numbers=None if self.numbers is None else self.numbers[start:stop],
-            factors=None if self.factors is None else self.factors.slice(start, stop),
+            interaction_inputs=None if self.interaction_inputs is None else self.interaction_inputs.slice(start, stop),
         )
 
     def parts(self, most: int = ROWS) -> Iterator[Block]:
@@ -119,5 +121,5 @@ class Block(NamedTuple):
             groups=None if self.groups is None else self.groups[chosen],
             tags=None if self.tags is None else self.tags.take(chosen),
             numbers=None if self.numbers is None else self.numbers[chosen],
-            factors=None if self.factors is None else self.factors.select(chosen),
+            interaction_inputs=None if self.interaction_inputs is None else self.interaction_inputs.select(chosen),
         )

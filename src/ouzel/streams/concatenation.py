@@ -11,7 +11,7 @@ import numpy as np
 from ouzel.streams.block import Block, Names
 from ouzel.streams.feature_space import reconcile
 from ouzel.streams.interaction_inputs import concatenate_inputs
-from ouzel.streams.label_values import Label, encode_labels, labels_in
+from ouzel.streams.labels import Label, encode_labels, labels_in
 
 
 def concatenate(parts: Sequence[Block]) -> Block:
@@ -25,7 +25,7 @@ def concatenate(parts: Sequence[Block]) -> Block:
     groups = [np.zeros(part.rows, np.int64) if part.groups is None else part.groups for part in parts]
     numbers = [part.numbers for part in parts if part.numbers is not None]
     tags = [part.tags for part in parts if isinstance(part.tags, np.ndarray)]
-    factors = [part.factors for part in parts if part.factors is not None]
+    inputs = [part.interaction_inputs for part in parts if part.interaction_inputs is not None]
     labels, label_names = _labels(parts)
     return Block(
         np.concatenate([*offsets, starts[-1:]]),
@@ -39,7 +39,7 @@ def concatenate(parts: Sequence[Block]) -> Block:
         space=reduce(lambda known, given: reconcile(known, given, learning=True), [part.space for part in parts]),
         tags=np.concatenate(tags) if len(tags) == len(parts) else None,
         numbers=np.concatenate(numbers) if len(numbers) == len(parts) else None,
-        factors=concatenate_inputs(factors) if len(factors) == len(parts) else None,
+        interaction_inputs=concatenate_inputs(inputs) if len(inputs) == len(parts) else None,
     )
 
 

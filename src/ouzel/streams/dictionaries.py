@@ -12,8 +12,8 @@ from ouzel.errors import DataError
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, numeric_id
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows, source_fields
-from ouzel.streams.kernels.row_order import canonical_rows
-from ouzel.streams.label_values import as_weights, encode_labels
+from ouzel.streams.kernels.row_buffer import canonical_rows
+from ouzel.streams.labels import as_weights, encode_labels
 from ouzel.streams.options import Options
 from ouzel.streams.values import (
     BadValueError,
@@ -104,7 +104,7 @@ class ObjectReader:
         """Whether another space says the same of columns as the reader's own."""
         own = self.space
         return space is own or (
-            space.kinds is own.kinds and space.also is own.also and space.indicator == own.indicator
+            space.kinds is own.kinds and space.mixed is own.mixed and space.indicator == own.indicator
         )
 
     def admits(self, name: Any, value: Any) -> bool:
@@ -224,11 +224,11 @@ def _of_dictionaries(rows: list[Any], options: Options, reader: ObjectReader | N
     space = _space_of([name for name in found if name not in known.texts], bool(texts), options)
     if options.has_column_options and reader is not None and space.width is None:
         kinds = declared_kinds({name: None for features, *_ in rows for name in features}, options)
-        space = space._replace(kinds=kinds, also=other_kinds([features for features, *_ in rows], kinds))
+        space = space._replace(kinds=kinds, mixed=other_kinds([features for features, *_ in rows], kinds))
     block = Block(
         starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space
     )
-    return block._replace(factors=inputs_of_rows(sources, options)) if sources else block
+    return block._replace(interaction_inputs=inputs_of_rows(sources, options)) if sources else block
 
 
 def _space_of(others: list[Any], named: bool, options: Options) -> FeatureSpace:

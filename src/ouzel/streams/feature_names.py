@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.streams.block import Names
-from ouzel.streams.kernels.new_names import NewNames, copy_names
-from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set, new_ids, size_of
+from ouzel.streams.kernels.new_names import FILTER_BITS, NewNames, copy_names, empty_seen_set, new_ids, size_of
 
 BYTES_AN_ENTRY = 120  # of a dictionary entry beside its text, roughly
 FEW = 64  # names that are looked for where they wait, before all become text

@@ -37,7 +37,7 @@ class FeatureSpace(NamedTuple):
     highest: int | None = None
     width: int | None = None  # columns of an array, which have the ids 0, 1, 2, …
     kinds: Mapping[str, str] = {}  # of a table's columns, by name
-    also: Mapping[str, str] = {}  # columns that have had values of the OTHER kind, too, and that kind
+    mixed: Mapping[str, str] = {}  # columns that have had values of the OTHER kind, too, and that kind
     open_vocabulary: bool = False  # whether new names may come at any time: in text, dictionaries, JSON objects
     indicator: bool = False  # whether a missing value is a feature of its own
     derived: DerivedFeatures = DerivedFeatures()  # features made of others
@@ -63,15 +63,15 @@ class FeatureSpace(NamedTuple):
 
         A column that the user `declared` to be of categories may have numbers among them.
 
-        >>> space = FeatureSpace(kinds={"price": NUMBER, "zip": CATEGORY}, also={"zip": NUMBER})
+        >>> space = FeatureSpace(kinds={"price": NUMBER, "zip": CATEGORY}, mixed={"zip": NUMBER})
         >>> space.is_strict("price"), space.is_strict("zip"), space.is_strict("city")
         (True, False, False)
         """
-        return column in self.kinds and column not in self.also and declared != CATEGORY
+        return column in self.kinds and column not in self.mixed and declared != CATEGORY
 
     def lenient(self) -> FeatureSpace:
         """This space with no strict column."""
-        return self._replace(also={column: OTHER[kind] for column, kind in self.kinds.items() if kind in OTHER})
+        return self._replace(mixed={column: OTHER[kind] for column, kind in self.kinds.items() if kind in OTHER})
 
     def places(self) -> dict[str, int] | None:
         """The column of an array that each name stands for; None unless features are columns."""
@@ -224,7 +224,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
         max(highest, default=None),
         known.width,
         kinds,
-        _also(known, given, kinds),
+        _mixed(known, given, kinds),
         known.open_vocabulary or given.open_vocabulary,
         known.indicator or given.indicator,
         known.derived,
@@ -232,12 +232,12 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
     )
 
 
-def _also(known: FeatureSpace, given: FeatureSpace, kinds: Mapping[str, str]) -> Mapping[str, str]:
+def _mixed(known: FeatureSpace, given: FeatureSpace, kinds: Mapping[str, str]) -> Mapping[str, str]:
     """The other kind of columns that have had both, in one of the spaces or one in each."""
-    if kinds is known.kinds and given.also in ({}, known.also):
-        return known.also
-    mixed = {column for column, kind in given.kinds.items() if OTHER.get(kind) == known.kinds.get(column, "")}
-    columns = sorted({*known.also, *given.also, *mixed})
+    if kinds is known.kinds and given.mixed in ({}, known.mixed):
+        return known.mixed
+    both = {column for column, kind in given.kinds.items() if OTHER.get(kind) == known.kinds.get(column, "")}
+    columns = sorted({*known.mixed, *given.mixed, *both})
     return {column: OTHER[kinds[column]] for column in columns if kinds.get(column) in OTHER}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -16,7 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.streams.patterns import is_pattern, matches
+
+
+@lru_cache(1 << 16)
+def matches(column: str | None, patterns: tuple[str, ...]) -> bool:
+    """Whether a column has one of these names, or a name of one of these patterns; `all` are all.
+
+    >>> matches("C12", ("C*",)), matches("price", ("C*", "all")), matches("C", ("c",))
+    (True, True, False)
+    """
+    return column is not None and any(
+        pattern in (column, "all") or fnmatchcase(column, pattern) for pattern in patterns
+    )
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name is a pattern, which may stand for several columns."""
+    return name == "all" or any(letter in name for letter in "*?[")
+
 
 MOST_BINS = 1024  # bins, or hinges, of a column
 LONGEST = MOST_SKIPS = 9  # words

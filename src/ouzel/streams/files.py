@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.errors import DataError, EmptyError, listed
 from ouzel.streams.block import Block
-from ouzel.streams.cache import BlockCache
 from ouzel.streams.feature_space import NOTHING_KNOWN, reconcile
-from ouzel.streams.formats.catalogue import Family, Format
-from ouzel.streams.formats.detection import find_format
-from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.formats.catalogue import Family, Format, find_format
 from ouzel.streams.kernels.lines import Parsed
 from ouzel.streams.kernels.new_names import NameEmitter
-from ouzel.streams.label_values import labels_in, sort_key
+from ouzel.streams.labels import labels_in, sort_key
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
 from ouzel.streams.sources.chunks import Chunk, chunks_of
@@ -27,8 +25,12 @@ from ouzel.streams.sources.prefetch import BLOCKS_AHEAD, prefetch_file, prefetch
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
+    from ouzel.streams.convert import BlockCache
     from ouzel.streams.formats.protocol import LineParser
+    from ouzel.streams.interactions import deriver
     from ouzel.streams.tables.schema import ColumnKinds
+else:
+    deriver = deferred("ouzel.streams.interactions.deriver")
 
 FEW = 20  # different labels that are surely classes
 MOST_EXAMPLES = 1 << 60
@@ -88,7 +90,7 @@ class Files:
         self._profile: FileProfile | None = None  # of the first file
         self._kinds: ColumnKinds | None = None  # of the columns of tables
         self._parsers: dict[str, LineParser] = {}  # of formats of lines
-        self._deriver = Deriver(options)
+        self._deriver = deriver.Deriver(options) if options.derived else None
         self._emitter = NameEmitter(options.bits)
         self._cache = cache
         self._cache_sources: dict[Source, Source] = {}  # cached files that are read instead of sources
@@ -120,7 +122,8 @@ class Files:
         """
         if self._cache is None:
             self._emitter.once = True
-            self._deriver.emit_names_once()
+            if self._deriver is not None:
+                self._deriver.emit_names_once()
 
     def blocks(self) -> Generator[Block, None, None]:
         """The blocks of all files."""
@@ -149,7 +152,8 @@ class Files:
             raise EmptyError.at(self.name, "there are no examples in it; there is nothing to learn from")
         for parser in self._parsers.values():
             self.remarks += parser.remarks(self.sources[-1].name)
-        self.remarks += self._deriver.unknown(self.sources[-1].name)
+        if self._deriver is not None:
+            self.remarks += self._deriver.unknown(self.sources[-1].name)
 
     def _cached_or_parsed(self, source: Source, format: Format) -> Iterator[Block]:
         """The blocks of a source with their derived features, from the cache or on the way into it."""
@@ -157,7 +161,9 @@ class Files:
         if self._cache is not None and path is not None and path.exists():
             self._cache_sources[source] = Source(path)
             return self._cache.read(self._cache_sources[source], self.options)
-        blocks = self._deriver.derive(self._blocks_of(source, format), whole=False)
+        blocks = self._blocks_of(source, format)
+        if self._deriver is not None:
+            blocks = self._deriver.derive(blocks, whole=False)
         if self._cache is None or path is None:
             return blocks
         return self._cache.storing(blocks, source, format, path, self.options)

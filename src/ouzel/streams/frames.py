@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.errors import OuzelError
 from ouzel.streams.block import ROWS, Block, rows_at_once
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.label_values import as_weights, encode_labels
+from ouzel.streams.labels import as_weights, encode_labels
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.sources.error_context import wrap_errors

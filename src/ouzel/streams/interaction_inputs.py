@@ -14,8 +14,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.streams.feature_space import Token
-from ouzel.streams.feature_specs import DerivedFeatures
-from ouzel.streams.patterns import matches
+from ouzel.streams.feature_specs import DerivedFeatures, matches
 
 if TYPE_CHECKING:
     from ouzel.streams.options import Options

@@ -17,8 +17,8 @@ from ouzel.streams.dictionaries import blocks_of_dictionaries
 from ouzel.streams.feature_space import columns_of_array
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.kernels.row_order import without_zeros
-from ouzel.streams.label_values import Label, as_weights, encode_labels
+from ouzel.streams.kernels.row_buffer import without_zeros
+from ouzel.streams.labels import Label, as_weights, encode_labels
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, Options, check_in_memory, make_options
 from ouzel.streams.sources.error_context import wrap_errors

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
-from ouzel.streams.feature_specs import DerivedFeatures
+from ouzel.streams.feature_specs import DerivedFeatures, matches
 from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
-from ouzel.streams.patterns import matches
 
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")

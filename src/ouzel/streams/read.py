@@ -7,16 +7,20 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ouzel.deferred import deferred
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import DelegatingStream
-from ouzel.streams.cache import BlockCache
 from ouzel.streams.files import Files
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.addresses import is_database, is_log, only_log
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
+    from ouzel.streams import convert as caching
+    from ouzel.streams.convert import BlockCache
     from ouzel.streams.logs.stream import LogStream
+else:
+    caching = deferred("ouzel.streams.convert")
 
 
 def open_source(path: str | Path) -> Source:
@@ -65,7 +69,7 @@ def read(
 
         return read_log(only_log(paths), format, options)
     made = make_options(options)
-    known = cache if cache is None or isinstance(cache, BlockCache) else BlockCache(cache, made)
+    known = caching.BlockCache(cache, made) if isinstance(cache, (str, Path)) else cache
     return Stream([open_source(path) for path in paths], format, made, known)
 
 

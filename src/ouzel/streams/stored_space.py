@@ -28,18 +28,18 @@ FEATURES = {
     "edges": list_of(pair_of(text, list_of(number, MOST_BINS))),
 }
 """What each stored value must be."""
-STORED_NAMES = {"open_vocabulary": "loose"}
+STORED_NAMES = {"open_vocabulary": "loose", "mixed": "also"}
 """Fields of `FeatureSpace` that have another name in files."""
-TABLES = ("kinds", "also", "edges")
+TABLES = ("kinds", "mixed", "edges")
 """Fields that are stored as pairs of a column and a value."""
 
 
 def described(space: FeatureSpace) -> dict[str, Any]:
     """A feature space as JSON values."""
-    stored = {STORED_NAMES.get(name, name): value for name, value in space._asdict().items()}
-    derived = stored.pop("derived")
     tables = {name: list(map(list, getattr(space, name).items())) for name in TABLES}
-    return {**stored, **tables, **derived._asdict()}
+    fields = {**space._asdict(), **tables}
+    derived = fields.pop("derived")
+    return {**{STORED_NAMES.get(name, name): value for name, value in fields.items()}, **derived._asdict()}
 
 
 def space_of(stored: Any) -> FeatureSpace:
@@ -48,7 +48,7 @@ def space_of(stored: Any) -> FeatureSpace:
     kinds = dict(stored["kinds"])
     older = [[name, NUMBER] for name, kind in kinds.items() if kind == CATEGORY]  # of files that do not say it
     pairs = stored.get("also", older)
-    also = dict(pairs)
+    mixed = dict(pairs)
     lists = {name: tuple(stored[name]) for name in DerivedFeatures._fields}
     derived = DerivedFeatures(**lists)
     if derived != derived.in_order():
@@ -58,11 +58,11 @@ def space_of(stored: Any) -> FeatureSpace:
         raise OuzelError("the edges of bins do not rise")
     single = [name for name in FeatureSpace._fields if name not in (*TABLES, "derived")]
     fields = {name: stored[STORED_NAMES.get(name, name)] for name in single}
-    space = FeatureSpace(**{**fields, "kinds": kinds, "also": also, "derived": derived, "edges": edges})
+    space = FeatureSpace(**{**fields, "kinds": kinds, "mixed": mixed, "derived": derived, "edges": edges})
     within = space.lowest is None or space.highest is None or space.lowest <= space.highest
     if (space.lowest is None) != (space.highest is None) or not within or len(kinds) != len(stored["kinds"]):
         raise OuzelError("what the features are known by contradicts itself")
-    if len(also) < len(pairs) or any(OTHER.get(kinds.get(name, "")) != kind for name, kind in also.items()):
+    if len(mixed) < len(pairs) or any(OTHER.get(kinds.get(name, "")) != kind for name, kind in mixed.items()):
         raise OuzelError("the kinds of columns contradict themselves")
     if space.width is not None and (space.named or (kinds and len(kinds) != space.width)):
         raise OuzelError(f"{len(kinds)} names do not fit {space.width} columns")

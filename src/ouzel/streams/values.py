@@ -23,17 +23,23 @@ import re
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST
 from ouzel.streams.dates import EXPECTED, date_parts, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
-from ouzel.streams.interaction_inputs import SourceField, source_fields, word_fields
-from ouzel.streams.label_values import tidy
+from ouzel.streams.labels import tidy
 from ouzel.streams.missing import NA_FEATURE, is_missing, is_na_in_numbers
+
+if TYPE_CHECKING:
+    from ouzel.streams import interaction_inputs
+    from ouzel.streams.interaction_inputs import SourceField
+else:
+    interaction_inputs = deferred("ouzel.streams.interaction_inputs")
 
 TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` splits text
 TRUTHS = {"true": True, "false": False}
@@ -240,4 +246,6 @@ def add_to(found: dict[Any, float], feature: Any, value: float) -> None:
 def sources_of(name: Any, value: Any, kind: str | None, prefix: str, made: Mapping[Any, float]) -> list[SourceField]:
     """The features `made` of a value with their source fields, a word of a text once each time it occurs."""
     words = _words(name, value, plain_value(value), kind, prefix)
-    return source_fields(name, made) if words is None else word_fields(name, words[1], words[0])
+    if words is None:
+        return interaction_inputs.source_fields(name, made)
+    return interaction_inputs.word_fields(name, words[1], words[0])

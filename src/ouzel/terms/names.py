@@ -1,26 +1,52 @@
-"""Names to terms and back: what users write, what files store."""
+"""Names to terms and back: what users write, what files store. Modules of terms are imported when one is named."""
 
 from __future__ import annotations
 
 import re
 import reprlib
-from typing import Any
+from typing import Any, NamedTuple
 
+from ouzel.deferred import deferred, is_imported
 from ouzel.errors import ImportNeededError, OuzelError, suggest
 from ouzel.ranges import STRENGTH, check, checked
-from ouzel.terms import losses
-from ouzel.terms.bounds import BOUNDS, projects
-from ouzel.terms.losses import LOSSES
-from ouzel.terms.penalties.diagonal_prox import minimise
-from ouzel.terms.penalties.domains import Box, L1Ball, L2Ball
-from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2, proximal
-from ouzel.terms.penalties.norms import L2Norm, MaxNorm
-from ouzel.terms.schedules import SCHEDULES, rate
-from ouzel.terms.starts import STARTS, code_of
 
-NORMS = {"l2-norm": L2Norm, "max-norm": MaxNorm}
-DOMAINS = {"l1-ball": L1Ball, "l2-ball": L2Ball, "box": Box}
+diagonal_prox = deferred("ouzel.terms.penalties.diagonal_prox")
+domains = deferred("ouzel.terms.penalties.domains")
+l1_and_l2 = deferred("ouzel.terms.penalties.l1_and_l2")
+norms = deferred("ouzel.terms.penalties.norms")
+
+NORMS = {"l2-norm": "L2Norm", "max-norm": "MaxNorm"}  # classes of `penalties/norms.py`
+DOMAINS = {"l1-ball": "L1Ball", "l2-ball": "L2Ball", "box": "Box"}  # classes of `penalties/domains.py`
 WITH_PARAMETERS = re.compile(r"([^()]+)\((.*)\)")
+
+
+class Family(NamedTuple):
+    """The terms that one setting takes: their module, its table of them by name, and the function of their bodies."""
+
+    what: str
+    module: Any
+    table: str
+    function: str
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Every term by the name that users give it."""
+        found: dict[str, Any] = getattr(self.module, self.table)
+        return found
+
+    @property
+    def bodies(self) -> dict[type, Any]:
+        """The bodies of the function that every term has one of, by classes of terms."""
+        found: dict[type, Any] = getattr(self.module, self.function).bodies
+        return found
+
+
+LOSS = Family("loss", deferred("ouzel.terms.losses"), "LOSSES", "derivative")
+SCHEDULE = Family("schedule", deferred("ouzel.terms.schedules"), "SCHEDULES", "rate")
+BOUND = Family("bound", deferred("ouzel.terms.bounds"), "BOUNDS", "projects")
+START = Family("start", deferred("ouzel.terms.starts"), "STARTS", "code_of")
+FAMILIES = {"loss": LOSS, "second_loss": LOSS, "third_loss": LOSS, "schedule": SCHEDULE, "bound": BOUND, "start": START}
+"""By the setting that takes a term of the family."""
 
 
 def resolve_loss(loss: Any) -> Any:
@@ -32,17 +58,17 @@ def resolve_loss(loss: Any) -> Any:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: loss must be one of 'logistic', ... or a loss term; got 'hinged'. Did you mean 'hinge'?
     """
-    return _resolved("loss", loss, LOSSES, losses.derivative)
+    return _resolved(LOSS, loss)
 
 
 def resolve_schedule(schedule: Any) -> Any:
     """The schedule of learning rates of a name, or the term itself."""
-    return _resolved("schedule", schedule, SCHEDULES, rate)
+    return _resolved(SCHEDULE, schedule)
 
 
 def resolve_bound(bound: Any) -> Any:
     """What becomes of predictions that are too large, by its name, or the term itself."""
-    return _resolved("bound", bound, BOUNDS, projects)
+    return _resolved(BOUND, bound)
 
 
 def resolve_start(start: Any) -> Any:
@@ -51,13 +77,13 @@ def resolve_start(start: Any) -> Any:
     >>> resolve_start("random(slots=1024)")
     Random(slots=1024.0)
     """
-    return _resolved("start", start, STARTS, code_of)
+    return _resolved(START, start)
 
 
 def name_of(term: Any) -> str:
     """What `resolve_loss` and its like take for a term; a term of your own goes by its class.
 
-    >>> name_of(losses.Quantile(0.9)), name_of(L1Ball(2.0))
+    >>> name_of(resolve_loss("quantile(tau=0.9)")), name_of(domains.L1Ball(2.0))
     ('quantile(tau=0.9)', 'l1-ball(radius=2.0)')
     """
     inside = ", ".join(f"{key}={value}" for key, value in term._asdict().items())
@@ -66,18 +92,21 @@ def name_of(term: Any) -> str:
 
 def _name(term: Any) -> str:
     """The name alone, without parameters."""
-    named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES | BOUNDS | STARTS).items()}
-    named |= {kind: name for name, kind in (NORMS | DOMAINS).items()}
+    families = [family for family in FAMILIES.values() if is_imported(family.module)]  # as that of this term is
+    named = {type(known): name for family in families for name, known in family.terms.items()}
+    for module, names in ((norms, NORMS), (domains, DOMAINS)):
+        named |= {getattr(module, kind): name for name, kind in names.items()} if is_imported(module) else {}
     return named.get(type(term), type(term).__name__)
 
 
-def _resolved(what: str, given: Any, terms: dict[str, Any], function: Any) -> Any:
-    """The term of a name, or the term itself, if `function` has a body for its class."""
+def _resolved(family: Family, given: Any) -> Any:
+    """The term of a name, or the term itself, if there is a body for its class."""
+    what = family.what
     if isinstance(given, str):
-        return _named(what, given, terms)
-    if type(given) in function.bodies:
+        return _named(what, given, family.terms)
+    if type(given) in family.bodies:
         return within_range(what, given)
-    raise OuzelError(f"{what} must be a name or a term with a registered {function.__name__}; got {given!r}")
+    raise OuzelError(f"{what} must be a name or a term with a registered {family.function}; got {given!r}")
 
 
 def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
@@ -109,18 +138,31 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
     (L1(l1=0.1), L2Norm(l1=0.1), L2Ball(radius=2.0))
     """
     if penalty is not None and not isinstance(penalty, str):
-        if type(penalty) in proximal.bodies or type(penalty) in minimise.bodies:
+        if type(penalty) in _bodies_of_penalties():
             return within_range("penalty", penalty)
         raise OuzelError(f"penalty must be a term with a registered proximal map; got {penalty!r}")
     l1, l2 = check("l1", STRENGTH, l1), check("l2", STRENGTH, l2)
     if penalty is not None:
         norm = penalty.partition("(")[0] in NORMS
-        return _named("penalty", penalty, NORMS | DOMAINS, **({"l1": l1} if norm else {}))
+        return _named("penalty", penalty, _norms_and_domains(), **({"l1": l1} if norm else {}))
     if l1 and l2:
-        return within_range("penalty", ElasticNet(l1, l2))
+        return within_range("penalty", l1_and_l2.ElasticNet(l1, l2))
     if l1:
-        return L1(l1)
-    return SquaredL2(l2) if l2 else NoPenalty()
+        return l1_and_l2.L1(l1)
+    return l1_and_l2.SquaredL2(l2) if l2 else l1_and_l2.NoPenalty()
+
+
+def _norms_and_domains() -> dict[str, Any]:
+    """The classes of penalties that have names."""
+    found = {name: getattr(norms, kind) for name, kind in NORMS.items()}
+    return found | {name: getattr(domains, kind) for name, kind in DOMAINS.items()}
+
+
+def _bodies_of_penalties() -> dict[type, Any]:
+    """The proximal maps of all penalties, of each coordinate or of a whole vector, by their classes."""
+    _norms_and_domains()  # whose modules register theirs
+    found: dict[type, Any] = l1_and_l2.proximal.bodies | diagonal_prox.minimise.bodies
+    return found
 
 
 RESOLVERS: dict[str, Any] = {"loss": resolve_loss, "second_loss": resolve_loss, "third_loss": resolve_loss}
@@ -151,7 +193,7 @@ def from_json(kind: Any, stored: Any) -> Any:
     A name in a file finds a term among those that are registered, and nothing else: a term of your own must have been
     imported by then.
 
-    >>> from_json(L1, {"l1": "much"})
+    >>> from_json(l1_and_l2.L1, {"l1": "much"})
     Traceback (most recent call last):
     ouzel.errors.OuzelError: l1 of L1 is not a number; got 'much'
     """
@@ -163,8 +205,8 @@ def from_json(kind: Any, stored: Any) -> Any:
 def _from_json(kind: Any, name: str, value: Any) -> Any:
     default = kind._field_defaults.get(name, 0.0)
     if isinstance(default, tuple):
-        penalties = proximal.bodies | minimise.bodies
-        registers = (losses.derivative.bodies, penalties, rate.bodies, projects.bodies, code_of.bodies)
+        registers = [family.bodies for family in FAMILIES.values() if is_imported(family.module)]  # as the default's is
+        registers += [_bodies_of_penalties()] if is_imported(l1_and_l2) else []
         known = {term.__name__: term for terms in registers if type(default) in terms for term in terms}
         known.pop("object", None)  # under which a body for all terms is registered
         term = known.get(str(value.get("term"))) if isinstance(value, dict) else None

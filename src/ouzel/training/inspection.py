@@ -14,8 +14,8 @@ from ouzel.evaluation.report import as_json
 from ouzel.layout import bytes_of
 from ouzel.model.model import Model
 from ouzel.model.persistence import load_description
-from ouzel.model.setting_names import in_words
-from ouzel.streams.label_values import Label
+from ouzel.model.settings import in_words
+from ouzel.streams.labels import Label
 from ouzel.training.source_records import Record
 
 MOST_LINES = 8  # lines of one fact shown to people

@@ -7,8 +7,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.model.model import Model
-from ouzel.model.setting_names import in_words
-from ouzel.model.settings import resolve_settings
+from ouzel.model.settings import in_words, resolve_settings
 
 
 class ContradictionError(OuzelError):

@@ -7,9 +7,10 @@ from typing import Any
 
 from ouzel.evaluation.progressive import Run
 from ouzel.model.model import Model
-from ouzel.rules import flag, list_of, table, text, whole
+from ouzel.rules import check, flag, list_of, table, text, whole
 from ouzel.streams.feature_space import FeatureSpace
-from ouzel.training.source_records import Ledger, name_of
+from ouzel.streams.sources.source import name_of
+from ouzel.training.source_records import Ledger
 
 RUN = {
     "files": list_of(text),
@@ -22,6 +23,12 @@ RUN = {
     "progress": table,
 }
 """Its schema."""
+
+
+def check_notes(stored_run: Mapping[str, Any], path: str) -> None:
+    """Refuse a record that is not sound; a file without a record of a run has an empty one."""
+    if stored_run:
+        check({"logs": [], **stored_run}, RUN, f"{path}: what it notes of its run")
 
 
 def space_for_reading(model: Model, stored_run: Mapping[str, Any], relearn: bool) -> FeatureSpace:

@@ -1,35 +1,73 @@
-"""Session of one training from the command line: of a new model, or one resumed from its file.
+"""Session of one training from the command line, of a new model; `resumed_session` resumes one from its file.
 
-The model file stores how the stream was read, and what was read of each source: resuming needs no option repeated, and
-learns nothing twice. An interrupted run resumes after its last checkpoint; a finished one learns what is new.
+The model file stores how the stream was read, and what was read of each source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from ouzel.deferred import deferred
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.files import check_place
 from ouzel.learners import catalogue
-from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
-from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
-from ouzel.streams.cache import BlockCache
-from ouzel.streams.groups import Groups
-from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
-from ouzel.training.log_records import LogRecords, check_log
-from ouzel.training.resume_options import ContradictionError, contradiction, validate_resume_options
-from ouzel.training.resumed_stream import ResumedStream
-from ouzel.training.run_notes import RUN, notes_of, space_for_reading
-from ouzel.training.source_records import Ledger, Record, check_order, learnt_in_pass, name_of
+from ouzel.streams.feature_space import FeatureSpace
+from ouzel.streams.labels import AS_NUMBERS, amounts_in, classes_in, why_numbers
+from ouzel.streams.read import read
+from ouzel.streams.sources.addresses import is_log
+from ouzel.streams.sources.source import is_piped, name_of
+
+if TYPE_CHECKING:
+    from ouzel.model import persistence
+    from ouzel.streams import groups
+    from ouzel.streams.convert import BlockCache
+    from ouzel.streams.logs.stream import LogStream
+    from ouzel.training import log_records, resumed_stream, run_notes, source_records
+    from ouzel.training.log_records import LogRecords
+    from ouzel.training.source_records import Ledger
+else:
+    log_records = deferred("ouzel.training.log_records")
+    groups = deferred("ouzel.streams.groups")  # of a ranking
+    persistence = deferred("ouzel.model.persistence")  # with --model, as all that follow
+    resumed_stream = deferred("ouzel.training.resumed_stream")
+    run_notes = deferred("ouzel.training.run_notes")
+    source_records = deferred("ouzel.training.source_records")
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """Options of a training."""
+
+    learner: str | None
+    settings: dict[str, Any]
+    intercept: bool
+    prepared: dict[str, Any]
+    reading: dict[str, Any]
+    format: str | None
+    passes: int | None
+    holdout_every: int | None
+    output: str | None
+    resume: str | None
+    checkpoint_every: int
+    task: str | None = None
+    pairs: int | None = None
+    relearn: bool = False
+    most_classes: int | None = None
+    following: dict[str, Any] | None = None
+
+    @property
+    def resumes(self) -> bool:
+        """Whether there is a model to resume; one that is to be written may not be there yet."""
+        return self.resume is not None and (self.resume != self.output or Path(self.resume).exists())
 
 
 @dataclass
@@ -43,95 +81,79 @@ class Session:
     format: str | None
     output: str | None
     checkpoint_every: int
-    resume: str | None = None
-    stored_run: dict[str, Any] = field(default_factory=dict)  # the record of the run in the file to resume
-    inherited: tuple[str, ...] = ()  # options of reading taken from the file to resume
-    given: dict[str, Any] = field(default_factory=dict)  # options that must equal those of an interrupted run
+    inherited: tuple[str, ...] = ()  # options of reading taken from a file to resume
     remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
     written: bool = False  # whether this session has saved its model
     saved: int | None = None  # examples the model on disk has learnt
     resumed_at: tuple[int, int] = (0, 0)  # position of the run when this session resumed it
-    ledger: Ledger = field(default_factory=Ledger)
-    logs: LogRecords = field(default_factory=LogRecords)
+    following: dict[str, Any] | None = None  # options of reading a log: start, end, gaps
     block_cache: BlockCache | None = None  # of parsed blocks, with --cache
     stream: BlockStream | None = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are skipped
+    on_say: Callable[[str], None] = lambda line: None  # called with lines for people on a log
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
     opened_at: tuple[int, int] | None = None  # position of the run when it started the pass
     make_for_numbers: Callable[[], Model] | None = None  # makes a new model, for labels that are numbers
 
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The records of the sources, which only a model with a file has."""
+        return source_records.Ledger()
+
+    @cached_property
+    def logs(self) -> LogRecords:
+        """The records of logs, which a model with a file has, and any that learns a log."""
+        return log_records.LogRecords(self.following)
+
+    @property
+    def log_stream(self) -> LogStream | None:
+        """The log that is being read, if the source is one."""
+        return self.logs.stream if is_log(self.files[0]) else None
+
     @classmethod
-    def start(
-        cls,
-        files: list[str],
-        *,
-        learner: str | None,
-        settings: dict[str, Any],
-        intercept: bool,
-        prepared: dict[str, Any],
-        reading: dict[str, Any],
-        format: str | None,
-        passes: int | None,
-        holdout_every: int | None,
-        output: str | None,
-        resume: str | None,
-        checkpoint_every: int,
-        task: str | None = None,
-        pairs: int | None = None,
-        relearn: bool = False,
-        most_classes: int | None = None,
-        following: dict[str, Any] | None = None,
-    ) -> Self:
-        """Start a session, or resume one from the file `resume`."""
-        if checkpoint_every and output is None:
+    def start(cls, files: list[str], options: SessionOptions) -> Self:
+        """Start a session of files; `ResumedSession` does where `options.resumes`."""
+        if options.checkpoint_every and options.output is None:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
-        if relearn and resume is None:
+        if options.relearn and options.resume is None:
             raise OuzelError("--relearn needs --resume MODEL: the model that has learnt the files before")
-        if output is not None:
-            check_place(Path(output))
-        check_log(files, passes, holdout_every, task == "ranking")
-        if (passes or 1) > 1 and "-" in files:
+        if options.output is not None:
+            check_place(Path(options.output))
+        if any(map(is_log, files)):
+            log_records.check_log(files, options.passes, options.holdout_every, options.task == "ranking")
+        if (options.passes or 1) > 1 and "-" in files:
             raise OuzelError("standard input can be read once only; for --passes put it in a file first")
-        if resume is None or (resume == output and not Path(resume).exists()):
-            make = partial(
-                Model,
-                learner or catalogue.DEFAULT,
-                intercept=intercept and task != "ranking",
-                **{name: value for name, value in prepared.items() if value is not None},
-                task=task,
-                pairs=pairs or 0,
-                bits=reading.get("bits", 18),
-                seed=reading.get("seed", 0),
-                **settings,
-            )
-            model = make()
-            model.classes.allow(most_classes)
-            run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
-            session = cls(files, model, run, reading, format, output, checkpoint_every, logs=LogRecords(following))
-            if task is None and "loss" not in settings and learns_numbers(model.learner):
-                session.make_for_numbers = partial(make, loss="squared")
-            if resume is not None:
-                session.remarks.append(f"{resume} is not there yet: beginning a new model")
-            return session
-        model, notes = persistence.load_notes(resume)
-        model.classes.allow(most_classes)
-        stored = notes.get("reading", {})
-        if "query" in stored and "query" not in reading:
-            raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
-        validate_resume_options(resume, model, stored, learner, settings, intercept, prepared, reading)
-        for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
-            if given is not None and given != known:
-                raise contradiction(resume, name, given, known)
-        run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
-        session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every, resume)
-        session.logs = LogRecords(following)
-        session.inherited = tuple(set(stored) - set(reading))
-        session.given = {"passes": passes, "holdout_every": holdout_every}
-        stored_run = notes.get("run", {})
-        if stored_run:
-            check({"logs": [], **stored_run}, RUN, f"{resume}: what it notes of its run")
-        session.recall(stored_run, relearn)
+        return cls._begin(files, options)
+
+    @classmethod
+    def _begin(cls, files: list[str], options: SessionOptions) -> Self:
+        """Begin a session of a new model."""
+        make = partial(
+            Model,
+            options.learner or catalogue.DEFAULT,
+            intercept=options.intercept and options.task != "ranking",
+            **{name: value for name, value in options.prepared.items() if value is not None},
+            task=options.task,
+            pairs=options.pairs or 0,
+            bits=options.reading.get("bits", 18),
+            seed=options.reading.get("seed", 0),
+            **options.settings,
+        )
+        session = cls._around(make(), files, options, options.reading)
+        if options.task is None and "loss" not in options.settings and "loss" in session.model.settings._fields:
+            session.make_for_numbers = partial(make, loss="squared")
+        if options.resume is not None:
+            session.remarks.append(f"{options.resume} is not there yet: beginning a new model")
         return session
+
+    @classmethod
+    def _around(cls, model: Model, files: list[str], options: SessionOptions, reading: dict[str, Any]) -> Self:
+        """A session of a model."""
+        model.classes.allow(options.most_classes)
+        passes = 1 if options.passes is None else options.passes
+        run = Run(model, passes=passes, holdout_every=options.holdout_every or 0)
+        output, every = options.output, options.checkpoint_every
+        return cls(files, model, run, reading, options.format, output, every, following=options.following)
 
     @property
     def title(self) -> str:
@@ -139,53 +161,17 @@ class Session:
         first = name_of(self.files[0])
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
 
-    def recall(self, stored_run: dict[str, Any], relearn: bool) -> None:
-        """Take the records of the resumed model; with `relearn` its files are learnt as if they were new."""
-        assert self.resume is not None
-        sources, earlier = (Record.from_json(stored_run.get(name, [])) for name in ("sources", "earlier"))
-        if stored_run.get("sources") and not sources and not relearn:
-            raise ContradictionError(
-                f"{self.resume}: notes in a way that this version does not know what it has read; "
-                "learn the files from their first example with --relearn"
-            )
-        if relearn or stored_run.get("finished", True) or not sources:
-            self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not relearn)
-        else:
-            check_order([name_of(file) for file in self.files], stored_run.get("files", []), self.resume)
-            self.ledger = Ledger(sources, earlier, model=self.resume)
-        self.logs.remember(stored_run.get("logs", []), self.resume, relearn)
-        self.stored_run = stored_run
-        self.saved = self.model.examples if self.resume == self.output else None
-
     def recognise(self) -> None:
-        """Read until it is known whether labels are numbers, or the files those of an interrupted run.
-
-        For numbers the model is made anew; an interrupted run is restored.
-        """
-        if self.resume is None:
-            self._recognise_numbers()
-            return
-        self.stream = stream = self._open()
-        stream.recognise()
-        learnt = f"{self.model.examples:,}"
-        if not stream.resumed:
-            self.ledger.start_new_run()
-            self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
-            return
-        for name, given in self.given.items():
-            if given is not None and given != self.stored_run[name]:
-                raise contradiction(self.resume, name, given, self.stored_run[name])
-        self._restore()
-        self.resumed_at = self.run.position
-        self.remarks.append(f"{self.resume}: going on after {learnt} examples")
-
-    def _recognise_numbers(self) -> None:
+        """Read until it is known whether labels are numbers, for which the model is made anew."""
         if self.make_for_numbers is None:
             return
         self.stream = stream = self._open()
         block = stream.first()
         found = why_numbers(block)
-        self.remarks += amounts_in(block) + ([AS_NUMBERS.format(found)] if found else classes_in(block))
+        remarks = amounts_in(block) + ([AS_NUMBERS.format(found)] if found else classes_in(block))
+        if not remarks or not learns_numbers(self.model.learner):
+            return
+        self.remarks += remarks
         if found:
             self.model = self.make_for_numbers()
             self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
@@ -205,7 +191,7 @@ class Session:
     @property
     def piped(self) -> bool:
         """Whether waiting may last for ever, as for a pipe."""
-        return any(Record.of(file).piped for file in self.files)
+        return any(map(is_piped, self.files))
 
     def close(self) -> None:
         """Stop reading."""
@@ -213,16 +199,15 @@ class Session:
             self.stream.close()
 
     def end(self) -> None:
-        """Save the model of a finished run; if nothing was new, restore the figures of the earlier run."""
-        if self.logs.stream is not None:  # a log has no end
-            self.run.go_on(self.logs.stream.committed.examples)
+        """Save the model of a finished run."""
+        if self.log_stream is not None:  # a log has no end
+            self.run.go_on(self.log_stream.committed.examples)
             self.save(finished=False)
-            return
-        anything_new = any(record.examples > record.before for record in self.ledger.claimed.values())
-        if self.stored_run and not self.ledger.resumed and not anything_new:
-            self._restore()
-            if self.resume == self.output:
-                return
+        else:
+            self._end()
+
+    def _end(self) -> None:
+        """Save the model of a finished run of files."""
         self.save(finished=True)
 
     def save(self, finished: bool) -> None:
@@ -231,21 +216,15 @@ class Session:
             return
         if self.stream is not None and self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        run_record = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
+        run_record = run_notes.notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
         sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
         persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": run_record})
         self.saved = self.model.examples
         self.written = True
 
     def left_out(self) -> list[str]:
-        """Return the remarks on columns, and on sources that earlier runs have learnt."""
-        return [*(self.stream.remarks if self.stream is not None else [])] + [
-            f"{record.name}: "
-            + ("all" if record.before == record.examples else "the first")
-            + f" {record.before:,} examples were learnt before and are left out; --relearn learns them once more"
-            for record in self.ledger.claimed.values()
-            if record.before and record not in self.ledger.interrupted
-        ]
+        """Return the remarks on columns."""
+        return [*(self.stream.remarks if self.stream is not None else [])]
 
     def cut_off(self) -> str:
         """Save what was learnt before an error or an interruption, if the model is consistent; describe the file."""
@@ -270,30 +249,34 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> BlockStream:
-        space = space_for_reading(self.model, self.stored_run, self.logs.relearn)
-        options = {**self.reading, "space": space, "inherited": self.inherited, "cache": self.block_cache}
-        stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
+        options = {**self.reading, "space": self._space, "inherited": self.inherited, "cache": self.block_cache}
+        if any(map(is_log, self.files)):
+            self.logs.on_say = lambda line: self.on_say(line)
+            stream: BlockStream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
+        else:
+            stream = read(self.files, format=self.format, **options)
         if self.model.task.groups:
-            stream = Groups(stream)
-        if self.logs.stream is not None or (self.output is None and self.resume is None):
+            stream = groups.Groups(stream)
+        if self.log_stream is not None or not self._records_sources:
             return stream
-        passed, row = self.stored_run["progress"]["position"] if self.ledger.interrupted else (0, 0)
-        so_far = learnt_in_pass(self.ledger.interrupted, row) if passed else {}
-        return ResumedStream(stream, self.files, self.ledger, so_far, self._count_skipped, lambda: self.on_wait())
+        reading = self.files, self.ledger, self._learnt_so_far()
+        return resumed_stream.ResumedStream(stream, *reading, self._count_skipped, lambda: self.on_wait())
+
+    @property
+    def _space(self) -> FeatureSpace:
+        """The feature space by which the files are read."""
+        return self.model.space
+
+    @property
+    def _records_sources(self) -> bool:
+        """Whether it is recorded what was learnt of each source."""
+        return self.output is not None
+
+    def _learnt_so_far(self) -> dict[int, int]:
+        """The examples of each source that an interrupted run has learnt in the present pass."""
+        return {}
 
     def _count_skipped(self, block: Block) -> None:
         """Count the features of examples that are skipped."""
         self.run.features.add(block)
         self.on_known()
-
-    def _restore(self) -> None:
-        """Restore the run in the file to resume, but keep the features counted since."""
-        features = self.run.features
-        try:
-            self.run = Run(self.model, passes=self.stored_run["passes"], holdout_every=self.stored_run["holdout_every"])
-            self.run.restore(self.stored_run["progress"])
-        except (LookupError, TypeError, ValueError) as error:
-            raise OuzelError(
-                f"{self.resume}: what it notes of its run makes no sense ({error!r}); learn the files with --relearn"
-            ) from None
-        self.run.features = features

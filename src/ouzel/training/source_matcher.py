@@ -7,8 +7,9 @@ from enum import Enum
 
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
+from ouzel.streams.sources.source import name_of
 from ouzel.training.resume_options import ContradictionError
-from ouzel.training.source_records import Ledger, Record, name_of
+from ouzel.training.source_records import Ledger, Record
 
 CERTAIN_MATCH = 1024  # examples that two sources do not share by chance
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
-from ouzel.streams.sources.addresses import is_remote
-from ouzel.streams.sources.addresses import name_of as remote_name
-from ouzel.streams.sources.source import resolve_path
+from ouzel.streams.sources.source import is_piped, name_of
 from ouzel.training.resume_options import ContradictionError
 
 MOST_EARLIER = 1000  # records of sources of earlier runs
@@ -32,9 +28,7 @@ class Record:
     @classmethod
     def of(cls, path: str) -> Self:
         """Return the record of a source that has not been read."""
-        if path == "-" or is_remote(path) or not resolve_path(path).is_file():
-            return cls(name_of(path), piped=True)
-        return cls(name_of(path))
+        return cls(name_of(path), piped=is_piped(path))
 
     @classmethod
     def from_json(cls, stored: Iterable[object]) -> list[Self]:
@@ -79,13 +73,6 @@ class Record:
         self.examples, self.digest = digest.examples, digest.text
 
 
-def name_of(path: str) -> str:
-    """Return the name of a source without folders, as text whatever its bytes are."""
-    if is_remote(path):
-        return remote_name(path)
-    return "standard input" if path == "-" else os.fsencode(Path(path).name).decode("utf-8", "backslashreplace")
-
-
 class Ledger:
     """Records of a model: of the current run in the order of reading, and of earlier runs."""
 
@@ -107,6 +94,11 @@ class Ledger:
     def resumed(self) -> bool:
         """Whether a source was found that the interrupted run had started."""
         return any(record in self.interrupted for record in self.claimed.values())
+
+    @property
+    def anything_new(self) -> bool:
+        """Whether a source had examples that earlier runs had not learnt."""
+        return any(record.examples > record.before for record in self.claimed.values())
 
     def candidates(self, name: str) -> list[Record]:
         """Return the records that a source may belong to, the likeliest first."""

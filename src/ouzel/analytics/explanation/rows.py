@@ -14,8 +14,7 @@ from ouzel.analytics.items import check_column, prefixed, slots_of_rows, text_co
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
 from ouzel.streams.formats.batches import record_batches
-from ouzel.streams.formats.catalogue import Format
-from ouzel.streams.formats.detection import find_format
+from ouzel.streams.formats.catalogue import Format, find_format
 from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
 from ouzel.streams.sources.error_context import error_context

@@ -148,7 +148,7 @@ class Contest:
         from ouzel.cli.ui.progress import Screen
         from ouzel.comparison.compare import Watch, run
         from ouzel.comparison.shuffles import join
-        from ouzel.streams.label_values import classes_in
+        from ouzel.streams.labels import classes_in
         from ouzel.streams.read import read
 
         title = f"{self.shuffles} orders" if self.shuffles else f"{len(self.chosen)} candidates"

@@ -11,7 +11,7 @@ from ouzel.cli.model_options import LEARNER
 from ouzel.cli.parameters import argument
 
 if TYPE_CHECKING:
-    from ouzel.model.setting_names import Described
+    from ouzel.model.settings import Described
 
 COLUMN = 30  # where what a setting takes begins
 
@@ -38,7 +38,7 @@ def learners(
         return
 
     from ouzel.learners.plugins import learner_named
-    from ouzel.model.setting_names import described
+    from ouzel.model.settings import described
 
     learner = catalogue.find(learner_named(name))
     given = described(learner)

@@ -124,13 +124,15 @@ def train(
     from ouzel.cli.ui.heartbeat import checkpoints_of
     from ouzel.cli.ui.outputs import check_save_to
     from ouzel.files import locked
-    from ouzel.learners.plugins import learner_named
 
     rows, seconds = checkpoints_of(saving.checkpoint_every, saving.model)
     options.check_plot(plot)
     check_save_to(save_to)
     answer = OutputOptions(plot, save_to, top, json_)
-    learner = None if learner is None else learner_named(learner)
+    if learner is not None:
+        from ouzel.learners.plugins import learner_named
+
+        learner = learner_named(learner)
     further = log_options.of_logs(following, sources)
     refused = {
         "passes": (saving.passes or 1) > 1,
@@ -152,7 +154,7 @@ def train(
         train_in_rounds(sources, learner or DEFAULT, saving.model, answer, made)
         return
     with nullcontext() if saving.model is None else locked(saving.model):
-        from ouzel.training.session import Session
+        from ouzel.training.session import Session, SessionOptions
 
         begun: dict[str, Any] = {
             "learner": learner,
@@ -161,9 +163,15 @@ def train(
             "following": further,
         }
         begun |= {"intercept": not preparation.no_intercept, "passes": saving.passes, "relearn": saving.relearn}
-        session = Session.start(sources, **begun, **common, output=saving.model)
+        chosen = SessionOptions(**begun, **common, output=saving.model)
+        session_type: type[Session] = Session
+        if chosen.resumes:
+            from ouzel.training.resumed_session import ResumedSession
+
+            session_type = ResumedSession
+        session = session_type.start(sources, chosen)
         if saving.cache is not None:
-            from ouzel.streams.cache import cache_for
+            from ouzel.streams.convert import cache_for
 
             session.block_cache = cache_for(saving.cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
@@ -173,7 +181,7 @@ def train(
             raise failed
 
     written = session.output if session.written or failed else None, "model written to", saved
-    more = {"joined": None if session.logs.stream is None else session.logs.stream.join_stats}
+    more = {"joined": None if session.log_stream is None else session.log_stream.join_stats}
     report_training(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
@@ -183,7 +191,6 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     An interruption, and a bad line, say what is on disk.
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
-    from ouzel.training.resume_options import ContradictionError
 
     with _screen(session.title, quiet, live) as screen:
 
@@ -192,7 +199,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             screen.show_scores(session.run.scores)
 
         session.on_known = stand
-        session.logs.on_say = screen.say
+        session.on_say = screen.say
         try:
             session.recognise()
             for line in session.remarks:
@@ -224,6 +231,8 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         except KeyboardInterrupt:
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
+            from ouzel.training.resume_options import ContradictionError
+
             note = session.cut_off()
             if note and not (isinstance(error, ContradictionError) and session.run.position == session.resumed_at):
                 error.add_note(note)

@@ -50,9 +50,10 @@ class Heartbeat:
         if due and not session.run.pending:
             session.save(finished=False)
             self.saved = time.monotonic()
-        behind = None if session.logs.stream is None else session.logs.stream.lag
+        behind = None if session.log_stream is None else session.log_stream.lag
         self.screen.show_scores(session.run.scores, "" if behind is None else f"{behind:,} behind")
-        if not session.logs.options.get("follow") and not session.logs.options.get("until"):
+        endless = session.following or {}
+        if not endless.get("follow") and not endless.get("until"):
             return
         if self.json_ and (now - self.reported >= JSON_EVERY or (due and self.saved >= now)):
             print(json.dumps(self._standing(behind)), flush=True)
@@ -63,7 +64,7 @@ class Heartbeat:
 
     def _standing(self, behind: int | None) -> dict[str, Any]:
         model, scores = self.session.model, self.session.run.scores
-        join_stats = None if self.session.logs.stream is None else self.session.logs.stream.join_stats
+        join_stats = None if self.session.log_stream is None else self.session.log_stream.join_stats
         seconds = max(time.monotonic() - self.begun, 1e-9)
         return {
             "examples": model.examples,

@@ -16,9 +16,9 @@ from ouzel.learners.gains.parts import Gains
 
 OF_TWO = [*range(two_classes.WEIGHT, two_classes.WEIGHT + 4), two_classes.MEAN]
 ROOTS = [*range(two_classes.ROOT, two_classes.ROOT + 4)]
-OF_SEVERAL = [several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN]
+OF_SEVERAL = [*several_classes.WEIGHTS]
 ALMOST = 0.999  # of the prior's precision, so that all who know a feature count for something
-SQUARES = [several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES]
+SQUARES = [*several_classes.SQUARES]
 
 
 def _linear(state: Any) -> parts.Linear:

@@ -12,32 +12,30 @@ from __future__ import annotations
 
 import importlib
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import (
-    class_gains,
-    merging,
-    mixing,
-    newton_block,
-    several_classes,
-    sharing,
-    standardisation,
-    two_classes,
-)
-from ouzel.learners.auto.other_losses import Settings
-from ouzel.learners.auto.several_classes import SeveralClasses
+from ouzel.learners.auto import mixing, newton_block, sharing, standardisation, two_classes
+from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
-from ouzel.learners.fading import faded_variances
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
 
+if TYPE_CHECKING:
+    from ouzel.learners import fading
+    from ouzel.learners.auto import class_gains, merging, several_classes
+    from ouzel.learners.auto.several_classes import SeveralClasses
+else:
+    fading = deferred("ouzel.learners.fading")  # with a half-life
+    class_gains = deferred("ouzel.learners.auto.class_gains")  # of workers
+    merging = deferred("ouzel.learners.auto.merging")
+    several_classes = deferred("ouzel.learners.auto.several_classes")  # from the third on
+
 MULTICLASS = True
 STANDARDIZES = True  # by itself
-JOINT = True  # the scores learn the multinomial loss together
-WEIGHTS_OF_SEVERAL = (several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN)
 LATE = 1.0  # below 0 a class that comes late starts so far
 
 __all__ = ["Settings"]
@@ -79,7 +77,7 @@ def grow(state: Any, dimension: int, classes: int, settings: Settings) -> Any:
     if shapes == [array.shape for _, array in flat(state)]:
         return state
     grown = _filled(allocate(larger), state)
-    if isinstance(state, SeveralClasses) and classes > known:
+    if not isinstance(state, TwoClasses) and classes > known:
         _begin_late(grown, known)
     return grown
 
@@ -89,13 +87,8 @@ def check(state: Any, settings: Settings) -> None:
     standardisation.check(state.features)
     newton_block.check(state.block, state.places)
     mixing.check(state.mixture)
-    if isinstance(state, SeveralClasses):
-        sums = (
-            several_classes.SOFTMAX_SQUARES,
-            several_classes.HINGE_SQUARES,
-            several_classes.BOLD_SQUARES,
-            several_classes.VARIANCE,
-        )
+    if not isinstance(state, TwoClasses):
+        sums = (*several_classes.SQUARES, several_classes.VARIANCE)
         require((state.table[:, sums] >= 0.0).all(), "table has sums of squares or variances below 0")
 
 
@@ -138,17 +131,16 @@ def fade(state: Any, kept: float, settings: Settings) -> None:
         state.table[:, ROOT : ROOT + 4] /= np.float32(sqrt(kept))
         variance = state.table[:, VARIANCE]
     else:
-        sums = (several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES)
-        state.table[:, sums] *= np.float32(kept)
+        state.table[:, several_classes.SQUARES] *= np.float32(kept)
         variance = state.table[:, several_classes.VARIANCE]
-    variance[...] = faded_variances(variance, kept, prior)
+    variance[...] = fading.faded_variances(variance, kept, prior)
     newton_block.fade(state.block, kept, newton_block.PRIOR, standardisation.fade(state.features, kept))
 
 
 def reorder(state: Any, places: list[int]) -> Any:
     """The state of the same classes in another order: class k of it is class `places[k]` of this one."""
     copied = _filled(allocate_like(state), state)
-    if isinstance(state, SeveralClasses):
+    if not isinstance(state, TwoClasses):
         copied.table[:] = state.table[:, :, places]
         copied.block.weights[:] = state.block.weights[:, places]
         copied.block.shares[:] = state.block.shares[places]
@@ -174,7 +166,7 @@ def weights_by_class(state: Any) -> list[np.ndarray]:
         if isinstance(state, TwoClasses):
             parts = [state.table[:, WEIGHT + e] for e in range(4)] + [state.table[:, MEAN], second]
             return [np.zeros((len(second), two_classes.MODELS)), np.stack(parts, axis=1).astype(float)]
-        first = WEIGHTS_OF_SEVERAL
+        first = several_classes.WEIGHTS
         found.append(np.stack([*(state.table[:, e, c] for e in first), second], axis=1).astype(float))
     return found
 
@@ -215,7 +207,7 @@ def _parted(state: TwoClasses) -> SeveralClasses:
 def _begin_late(state: SeveralClasses, known: int) -> None:
     """Let classes from the number `known` on start below the others, as they have not been seen so far."""
     if state.features.totals[standardisation.SEEN] > 0.0:
-        for e in WEIGHTS_OF_SEVERAL:
+        for e in several_classes.WEIGHTS:
             state.table[0, e, known:] = -LATE
 
 

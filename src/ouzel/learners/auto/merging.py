@@ -49,8 +49,7 @@ def _columns(two: bool) -> tuple[list[int], list[int]]:
     """Where weights and where sums of squares are in the table."""
     if two:
         return [*range(WEIGHT, WEIGHT + 4), MEAN], [*range(ROOT, ROOT + 4)]
-    first = [several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN]
-    return first, [several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES]
+    return [*several_classes.WEIGHTS], [*several_classes.SQUARES]
 
 
 def in_units_of(features: Features, state: Any, columns: list[int] | slice) -> Any:

@@ -17,14 +17,19 @@ are 0.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.deferred import deferred
+from ouzel.kernels.jit import force_inline, inline_source, kernel
 from ouzel.layout import float64, require, uint32
 from ouzel.learners.auto.standardisation import COUNT
-from ouzel.learners.fading import faded_covariance
+
+if TYPE_CHECKING:
+    from ouzel.learners import fading
+else:
+    fading = deferred("ouzel.learners.fading")  # with a half-life
 
 MOST = 128
 FREQUENT = 0.02
@@ -38,6 +43,7 @@ SLACK = 1.0 + 1e-6
 EVERY = 64  # examples
 RESTING = 8  # examples, one of which is looked at while the block rests
 Z, V, CHOSEN, ROWS = range(4)  # rows of the numbers to work with, and how many there are
+ROOM = 32  # rows of those numbers: enough for each of the files that work in them
 MEMBERS, CURVATURE, PRESENT, SEEN, LEAST, BELOW, ENTRIES = range(7)  # places of `totals`
 
 
@@ -187,7 +193,7 @@ def fade(block: Block, kept: float, variance: float, counted: float) -> None:
     if len(known) and block.totals[PRESENT] > 0.0:
         here = np.ix_(known, known)
         prior = variance * block.totals[SEEN] / block.totals[PRESENT]
-        block.covariance[here] = faded_covariance(block.covariance[here], kept, prior)
+        block.covariance[here] = fading.faded_covariance(block.covariance[here], kept, prior)
     block.shares[...] *= kept
     block.totals[CURVATURE] *= kept
 
@@ -258,3 +264,19 @@ def merged(
     whole.totals[LEAST] = counts[members].min() if len(members) == MOST else 0.0
     whole.totals[BELOW] = max(part.totals[BELOW] for part in parts)
     return whole
+
+
+class Work(NamedTuple):
+    slots: np.ndarray  # (d,) uint32  slots of an example as the models see it
+    values: np.ndarray  # (d,) float32  their z
+    raw: np.ndarray  # (d,) float32  x of the dense features, by place
+    high: np.ndarray  # (1,) bool  whether any of these may be far off
+    numbers: np.ndarray  # (32, 128 or classes) float64  what each file says of its rows
+
+
+@kernel
+def make_room(state):
+    """Room to work in for a state of the default learner, made for each block; it is not a part of its states."""
+    slots, columns = len(state.table), max(MOST, state.block.weights.shape[1])
+    numbers, high = np.empty((ROOM, columns)), np.zeros(1, np.bool_)
+    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), high, numbers)

@@ -20,20 +20,20 @@ one's own; each of several classes has four models and a u of its own, one class
 from __future__ import annotations
 
 from math import inf, isfinite, sqrt
-from typing import Annotated, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from, require
+from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.stacking import MODELS, MOST, clipped, combined, learn_stack
 from ouzel.learners.fading import faded_covariance
 from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
-from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
+from ouzel.terms.losses import curvature, derivative
 
 RATES = (1.0, 0.5, 0.5, 8.0)
 LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
@@ -46,15 +46,6 @@ class State(NamedTuple):
     stack: np.ndarray  # (4,) float64  u
     inverse: np.ndarray  # (4, 4) float64  A^-1
     counts: np.ndarray  # (3,) float64  t, N, largest |target|
-
-
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
-        SquaredHinge()
-    )
-    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
-    learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

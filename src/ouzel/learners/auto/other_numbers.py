@@ -36,15 +36,14 @@ from ouzel.learners.auto.constants import (
 )
 from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture
-from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.newton_block import Block, make_room
 from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT, label_scale
-from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.regression import MARGINS, MODELS, ROOT, TINY, bytes_used
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
+from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
-from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains, Peak
 from ouzel.sketches import running_quantile

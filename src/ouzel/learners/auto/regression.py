@@ -27,7 +27,7 @@ from ouzel.layout import flat, float64, made_from, require, uint32
 from ouzel.learners.auto import merging, mixing, moments, newton_block, number_gains, outliers, standardisation
 from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
-from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.newton_block import Block, make_room
 from ouzel.learners.auto.number_gains import (
     BOLD,
     BOLD_SQUARES,
@@ -46,11 +46,10 @@ from ouzel.learners.auto.number_gains import (
     WEIGHTS,
     label_scale,
 )
-from ouzel.learners.auto.other_losses import Settings
+from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
-from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared

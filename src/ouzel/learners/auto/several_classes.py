@@ -19,13 +19,12 @@ from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, softmax
-from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.newton_block import Block, make_room
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import LEAST_VARIANCE, LONG, MOST_IMPORTANCE, PRIOR, held
-from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.terms.importance_aware import importance_aware_step
@@ -37,6 +36,7 @@ MODELS = 5
 END = 16.0  # so far below a model's best score the others are cut for the mixture
 TINY = 1e-37  # beside a sum of squares, in a root that is divided by
 SOFTMAX, SOFTMAX_SQUARES, HINGE, HINGE_SQUARES, BOLD, BOLD_SQUARES, MEAN, VARIANCE = range(8)  # places of `table`
+WEIGHTS, SQUARES = (SOFTMAX, HINGE, BOLD, MEAN), (SOFTMAX_SQUARES, HINGE_SQUARES, BOLD_SQUARES)
 SCORES = newton_block.ROWS  # rows of the numbers to work with: of the models first
 SLOPES, PUSHES, SHARES, STEPS, TOLD, SOLVED, DIRECTION = range(SCORES + MODELS, SCORES + MODELS + 7)
 MARGINS = DIRECTION + 1
@@ -130,7 +130,7 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
     return len(targets)
 
 
-learn_row, learn_rows = learning_scores_of(make_room, _learn, turning((SOFTMAX, HINGE, BOLD, MEAN), (VARIANCE,)))
+learn_row, learn_rows = learning_scores_of(make_room, _learn, turning(WEIGHTS, (VARIANCE,)))
 predict_row, predict_rows = predicting_scores_of(make_room, _predict)
 
 

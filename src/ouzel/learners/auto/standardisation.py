@@ -115,7 +115,7 @@ def is_meaningless(features, work, place):
 def view_row(features, work, indices, values, centred):
     """Write slots and z of an example to `work.slots` and `work.values`, the dense ones first; return their number.
 
-    z is by the moments with the example itself, though these take note of it in `noting.py`. `work.raw` takes x of
+    z is by the moments with the example itself, though these take note of it in `turning.py`. `work.raw` takes x of
     the dense ones, and `work.high` whether any of these may be far off.
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])

@@ -22,12 +22,11 @@ from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
-from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.newton_block import Block, make_room
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_scaled_squares, add_scaled_squares_by_dither, move_scaled
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
 from ouzel.terms.importance_aware import importance_aware_step

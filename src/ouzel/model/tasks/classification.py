@@ -17,12 +17,11 @@ from ouzel.errors import OuzelError
 from ouzel.layout import bytes_of, copied
 from ouzel.learners.protocol import Background, State
 from ouzel.learners.rows import Rows
-from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
-from ouzel.model.changing import changing
+from ouzel.model import answers
+from ouzel.model.answers import Answers, is_probabilistic
 from ouzel.model.label_encoder import Classes
-from ouzel.model.losses import multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
-from ouzel.model.tasks.known_classes import by_known_classes
-from ouzel.model.tasks.task import Host, Outcome, Task, call_one, losses_against
+from ouzel.model.room import changing
+from ouzel.model.tasks.task import Host, Outcome, Task, by_known_classes, call_one, losses_against
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
 
@@ -88,14 +87,15 @@ class Classification(Task):
         classes = model.classes
         if not len(classes):
             raise OuzelError("the model has learnt no class yet; train it first")
-        margins = shown(classes, margins)
-        shares = probabilities(self.loss, margins, self.joint) if is_probabilistic(self.loss) else None
+        margins = answers.shown(classes, margins)
+        shares = answers.probabilities(self.loss, margins, self.joint) if is_probabilistic(self.loss) else None
         columns = margins[:, None] if margins.ndim == 1 else margins
-        return Answers(labels_of(classes, margins), columns, shares if len(classes) > 1 else None, classes.in_order())
+        labels = answers.labels_of(classes, margins)
+        return Answers(labels, columns, shares if len(classes) > 1 else None, classes.in_order())
 
     def answer_one(self, model: Host, margins: list[float]) -> Any:
         """The label that the margins of one example speak for."""
-        return label_of(model.classes, margins)
+        return answers.label_of(model.classes, margins)
 
     def columns(self, classes: int) -> int:
         """Columns of margins and weights: 1 for up to two classes, else one a class."""
@@ -202,7 +202,7 @@ class OneAgainstRest(Classification):
         if scores.shape[1] == 2:
             return losses_against(self.loss, scores[:, 1], _signs(positions, 1))
         losses = np.empty(len(scores))
-        one_vs_rest_losses(self.loss, np.ascontiguousarray(scores), positions, losses)
+        answers.one_vs_rest_losses(self.loss, np.ascontiguousarray(scores), positions, losses)
         return losses
 
     def _classes(self, model: Host) -> int:
@@ -291,10 +291,10 @@ class SharedState(Classification):
         """Slots and weights of the n heaviest of each class, or of the second of two."""
         if model.budgeted:
             return model.module.top(model.states[0], n, model.settings, len(model.classes))
-        return [heaviest_slots(row, n) for row in model.slot_weights()]
+        return [answers.heaviest_slots(row, n) for row in model.slot_weights()]
 
     def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """The multinomial loss, or the hinge of the true class's lead over the best other."""
         losses = np.empty(len(scores))
-        (multinomial_losses if self.joint else multiclass_hinge_losses)(scores, positions, losses)
+        (answers.multinomial_losses if self.joint else answers.multiclass_hinge_losses)(scores, positions, losses)
         return losses

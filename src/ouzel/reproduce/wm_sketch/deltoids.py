@@ -17,7 +17,7 @@ from ouzel.plotting.axes import Line, draw_panels
 from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.writing import markdown_table, span, write_report
 from ouzel.streams.formats.batches import record_batches
-from ouzel.streams.formats.detection import find_format
+from ouzel.streams.formats.catalogue import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 

@@ -12,16 +12,15 @@ from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.csv import delimited_batches, lines_above
 from ouzel.streams.kernels.new_names import NameEmitter
-from ouzel.streams.label_columns import find_label
+from ouzel.streams.labels import find_label
 from ouzel.streams.options import Options
 from ouzel.streams.sources.prefetch import prefetch_file
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat, holds_blocks
+from ouzel.streams.tables.cells import Checks
 from ouzel.streams.tables.columns import Columns
-from ouzel.streams.tables.csv_text import RaggedRows
-from ouzel.streams.tables.dictionary_columns import Checks
+from ouzel.streams.tables.csv_text import SkippedRows, TableBatch, as_arrow
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
 
 if TYPE_CHECKING:
     from ouzel.streams.formats.blocks import BlockReader
@@ -33,24 +32,24 @@ def read_table(
     source: Source,
     options: Options,
     format: Format,
-    skipped: Skipped,
+    on_skipped: Skipped,
     kinds: ColumnKinds,
     emitter: NameEmitter | None = None,
 ) -> Iterator[Block]:
-    """Yield the blocks of a table; `skipped` gets the number of skipped rows, `kinds` decides what columns hold."""
+    """Yield the blocks of a table; `on_skipped` gets the number of skipped rows, `kinds` decides what columns hold."""
     if format.family is Family.OBJECTS:
         from ouzel.streams.formats.json_lines import read_json_lines
 
-        yield from read_json_lines(source, options, skipped, kinds, emitter)
+        yield from read_json_lines(source, options, on_skipped, kinds, emitter)
         return
     delimited = format.is_delimited
-    above, uneven = lines_above(options) if delimited else 0, RaggedRows()
+    above, uneven = lines_above(options) if delimited else 0, SkippedRows()
     columns: Columns | None = None
     blocks: BlockReader | None = None
     batches: Iterator[TableBatch] = (
-        delimited_batches(source, options, format, skipped, uneven, kinds.say)
+        delimited_batches(source, options, format, on_skipped, uneven, kinds.say)
         if delimited
-        else record_batches(source, options, format, skipped)
+        else record_batches(source, options, format, on_skipped)
     )
     for batch in prefetch_file(source, batches, most=1):
         if holds_blocks(batch.schema):
@@ -64,14 +63,14 @@ def read_table(
             expected = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
             columns = Columns(*expected, emitter)
         if batch.num_rows:
-            yield from columns.blocks(batch, skipped)
+            yield from columns.blocks(batch, on_skipped)
 
 
 def record_batches(
     source: Source,
     options: Options,
     format: Format,
-    skipped: Skipped,
+    on_skipped: Skipped,
     needed: Sequence[str] = (),
 ) -> Iterator[pyarrow.RecordBatch]:
     """Yield the validated record batches of a table; text formats have all cells as text.
@@ -81,11 +80,11 @@ def record_batches(
     they are: read within `sources.error_context.error_context`.
     """
     if format.is_delimited:
-        yield from map(as_arrow, delimited_batches(source, options, format, skipped, RaggedRows()))
+        yield from map(as_arrow, delimited_batches(source, options, format, on_skipped, SkippedRows()))
     elif format.family is Family.OBJECTS:
         from ouzel.streams.formats.json_lines import json_batches
 
-        yield from json_batches(source, options, skipped, needed)
+        yield from json_batches(source, options, on_skipped, needed)
     else:
         checks = Checks()
         for part in source.tables() or format.module.tables(source, options):

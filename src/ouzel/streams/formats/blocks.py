@@ -25,8 +25,8 @@ from ouzel.rules import Rule, check, either, label, list_of, nothing, table, who
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
-from ouzel.streams.kernels.row_order import without_zeros
-from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set, new_ids
+from ouzel.streams.kernels.new_names import FILTER_BITS, empty_seen_set, new_ids
+from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.stored_space import described, space_of

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ouzel.errors import DataError, OuzelError
+from ouzel.streams.sources.source import Source
 
 CONTROL = re.compile(r"[\0-\x08\x0e-\x1f\x7f]")  # characters that no text has
 
@@ -289,3 +290,22 @@ def by_content(head: bytes, place: str) -> Format:
             if format.pattern and re.match(format.pattern, text):
                 return format
     raise DataError(f"{place}: its format cannot be told; there are {', '.join(FORMATS)}: name it with", format="NAME")
+
+
+def find_format(source: Source, given: str | None) -> Format:
+    """Return the format of a source; `given` if there is one.
+
+    >>> find_format(Source("-"), "vw").name
+    'vw'
+    """
+    known = given if given is not None else source.format
+    if known is not None:
+        return find(known)
+    return by_file_name(source.plain_name) or _by_content(source)
+
+
+def _by_content(source: Source) -> Format:
+    head = source.peek()
+    if not head:
+        raise DataError.at(source.name, "is empty; there is nothing to learn from")
+    return by_content(head, source.name)

@@ -21,12 +21,19 @@ from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.numerals import is_number
 from ouzel.streams.formats.catalogue import Format
-from ouzel.streams.kernels.delimiters import SPARE
-from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
+from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, SPARE
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.csv_text import MARK, RaggedRows, TextSource, lines_in
-from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, TokenizedRows, as_arrow
+from ouzel.streams.tables.csv_text import (
+    BEHIND,
+    DOUBLED,
+    MARK,
+    SkippedRows,
+    TextSource,
+    TokenizedRows,
+    as_arrow,
+    lines_in,
+)
 
 ZERO, ONE, TWO, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 8, 63))
 QUOTE, NEWLINE, RETURN = (np.uint8(byte) for byte in b'"\n\r')
@@ -191,8 +198,8 @@ def delimited_batches(
     source: Source,
     options: Options,
     format: Format,
-    skipped: Callable[[int], None],
-    uneven: RaggedRows,
+    on_skipped: Callable[[int], None],
+    uneven: SkippedRows,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[pyarrow.RecordBatch | TokenizedRows]:
     """Yield the rows of a CSV or TSV file, every cell as text; its header names the columns.
@@ -239,7 +246,7 @@ def delimited_batches(
     if options.on_error == "skip":
         if text.left_open:
             uneven.skip(uneven.positions(np.array([even])), lines_in(text.left_open))
-        skipped(len(uneven))
+        on_skipped(len(uneven))
         if uneven.lines > len(uneven):
             rows = f"{len(uneven)} rows that are left out take" if len(uneven) > 1 else "the row that is left out takes"
             say(f"{source.name}: {rows} {uneven.lines:,} lines; look for a quotation that does not end")
@@ -265,7 +272,7 @@ def delimited_batches(
 
 
 def _tokenized_batches(
-    text: TextSource, names: list[str], delimiter: str, ragged: RaggedRows
+    text: TextSource, names: list[str], delimiter: str, ragged: SkippedRows
 ) -> Iterator[TokenizedRows]:
     """Yield the rows up to the first piece that is not plain; put back what was not used."""
     tokenizer = CsvTokenizer(names, delimiter)
@@ -285,7 +292,7 @@ def _tokenized_batches(
 
 
 def _arrow_batches(
-    text: TextSource, names: list[str], delimiter: str, ragged: RaggedRows
+    text: TextSource, names: list[str], delimiter: str, ragged: SkippedRows
 ) -> Iterator[pyarrow.RecordBatch]:
     """Yield record batches as PyArrow parses them; rows that it refuses are skipped and recorded."""
 

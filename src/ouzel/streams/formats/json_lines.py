@@ -20,20 +20,17 @@ from ouzel.streams.block import Block, Names
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.dates import LONGEST_PART, PARTS
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key
+from ouzel.streams.feature_specs import matches
 from ouzel.streams.formats import json_names
 from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyTable
 from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, PADDING, read_objects
 from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
 from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
-from ouzel.streams.kernels.delimiters import SPARE, count_lines
-from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
-from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names
+from ouzel.streams.kernels.lines import SPARE, Problem, count_lines, is_utf8, lines_at
+from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names, empty_seen_set
 from ouzel.streams.kernels.row_buffer import allocate_rows
-from ouzel.streams.kernels.seen_set import empty_seen_set
-from ouzel.streams.label_columns import as_sign, find_label, is_infinite, label_of
-from ouzel.streams.label_values import Label, encode_labels, tidy
+from ouzel.streams.labels import Label, as_sign, encode_labels, find_label, is_infinite, label_of, tidy
 from ouzel.streams.options import Options
-from ouzel.streams.patterns import matches
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.schema import ColumnKinds
@@ -67,9 +64,9 @@ class Chunk:
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
         self.spans = np.empty((capacity, 5), np.uint64)
         self.seen = empty_seen_set(options.bits) if seen is None else seen
-        factors = capacity if options.derived else 0
-        self.factors, self.taken = InputEntries.empty(lines, factors, data), np.zeros(1, np.uint64)
-        self.factor_names = np.empty(factors, np.uint32)
+        inputs = capacity if options.derived else 0
+        self.inputs, self.taken = InputEntries.empty(lines, inputs, data), np.zeros(1, np.uint64)
+        self.input_names = np.empty(inputs, np.uint32)
 
 
 class PlainBlock(NamedTuple):
@@ -137,9 +134,9 @@ class PlainObjects:
                 chunk.weights,
                 chunk.spans,
                 names,
-                chunk.factors,
+                chunk.inputs,
                 chunk.taken,
-                chunk.factor_names,
+                chunk.input_names,
                 chunk.buffer,
             )
             chunk.rows, chunk.nonzeros = int(rows), int(nonzeros)
@@ -168,7 +165,7 @@ class PlainObjects:
             numbers=np.arange(count, count + chunk.rows - first),
         )
         if options.derived:
-            block = block._replace(factors=self._factors(chunk, here, taken))
+            block = block._replace(interaction_inputs=self._inputs(chunk, here, taken))
         reader.sound += block.rows
         return PlainBlock(block, lines)
 
@@ -185,9 +182,9 @@ class PlainObjects:
         data, text = chunk.data, self._keys.arrays.text
         return copy_names([NewNames(data, data, spans[~in_keys], size), NewNames(text, text, own, size)], EQUALS)
 
-    def _factors(self, chunk: Chunk, rows: slice, start: int) -> InteractionInputs:
-        """Return the factors of some rows of a chunk, which begin at `start`."""
-        entries = chunk.factors.part(rows, start, int(chunk.taken[0]))
+    def _inputs(self, chunk: Chunk, rows: slice, start: int) -> InteractionInputs:
+        """Return the inputs of some rows of a chunk, which begin at `start`."""
+        entries = chunk.inputs.part(rows, start, int(chunk.taken[0]))
         return InteractionInputs(entries, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
 
     def _add_keys(self, word: bytes, chunk: Chunk) -> bool:
@@ -222,8 +219,8 @@ class PlainObjects:
     def _allow_numbers(self) -> None:
         """Let the kernels read numbers of categories known to have some; others need Python."""
         kinds = self.reader.kinds
-        if kinds.also is not self._other_kinds:
-            self._other_kinds = kinds.also
+        if kinds.mixed is not self._other_kinds:
+            self._other_kinds = kinds.mixed
             for name in self._other_kinds.keys() & self._names.keys():
                 self._keys.arrays.table[self._names[name], PURE] = kinds.may_lack_numbers(name)
 
@@ -302,7 +299,7 @@ class PlainObjects:
             open_vocabulary=True,
             indicator=reader.options.indicator,
             kinds=dict(reader.kinds.known),
-            also=reader.kinds.also,
+            mixed=reader.kinds.mixed,
         )
         return space._replace(lowest=0, highest=int(numbers.max())) if len(numbers) else space
 
@@ -315,7 +312,7 @@ Convert = Callable[[dict[str, Any], str], Item]
 def parse_objects(
     source: Source,
     options: Options,
-    skipped: Skipped,
+    on_skipped: Skipped,
     convert: Convert[Item],
 ) -> Iterator[list[Item]]:
     """Yield, by chunks, what `convert` returns for each object and its place (`file:line`); blank lines do not count.
@@ -326,7 +323,7 @@ def parse_objects(
     lines = 0
     for data, start, stop in chunks_of(source, options.limits):
         text = bytes(data[start:stop]).split(b"\n")
-        items, problem = _parse_lines(text, f"{source.name}:", lines, options, skipped, convert)
+        items, problem = _parse_lines(text, f"{source.name}:", lines, options, on_skipped, convert)
         yield items
         if problem is not None:
             raise problem.error(source.name, lines)
@@ -334,7 +331,7 @@ def parse_objects(
 
 
 def _parse_lines(
-    text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, convert: Convert[Item]
+    text: list[bytes], name: str, before: int, options: Options, on_skipped: Skipped, convert: Convert[Item]
 ) -> tuple[list[Item], Problem | None]:
     """Convert lines, behind `before` others, up to a bad one; return the items and the problem."""
     items: list[Item] = []
@@ -347,7 +344,7 @@ def _parse_lines(
             raise
         except (ValueError, RecursionError) as error:
             if options.on_error == "skip":
-                skipped(1)
+                on_skipped(1)
                 continue
             said = unexpected(error, options.limits)
             more = options.limits.longer(error.limit) if isinstance(error, LongWordError) else None
@@ -356,10 +353,10 @@ def _parse_lines(
 
 
 def read_json_lines(
-    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, emitter: NameEmitter | None = None
+    source: Source, options: Options, on_skipped: Skipped, kinds: ColumnKinds, emitter: NameEmitter | None = None
 ) -> Iterator[Block]:
     """Yield the blocks of a file of JSON objects; `kinds` decides what its members hold."""
-    lines = JsonLines(options, skipped, kinds, source.name, emitter)
+    lines = JsonLines(options, on_skipped, kinds, source.name, emitter)
     for number, chunk in enumerate(chunks_of(source, options.limits)):
         if not number:
             lines.infer(lines_at(*chunk, options.sample)[0], source.name)
@@ -373,11 +370,11 @@ class JsonLines:
     """
 
     def __init__(
-        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, emitter: NameEmitter | None = None
+        self, options: Options, on_skipped: Skipped, kinds: ColumnKinds, name: str, emitter: NameEmitter | None = None
     ) -> None:
         self.options = options
         self._emitter = emitter or NameEmitter(options.bits)
-        self.skipped = skipped
+        self.on_skipped = on_skipped
         self.examples = JsonExamples(options, kinds, name)
         self._plain = PlainObjects(self.examples)
         self._lines = 0  # of the chunks before
@@ -419,15 +416,15 @@ class JsonLines:
 
     def _leave_out(self, count: int) -> None:
         self.examples.bad += count
-        self.skipped(count)
+        self.on_skipped(count)
 
 
 def json_batches(
-    source: Source, options: Options, skipped: Skipped, needed: Sequence[str]
+    source: Source, options: Options, on_skipped: Skipped, needed: Sequence[str]
 ) -> Iterator[pyarrow.RecordBatch]:
     """Yield record batches of a file of JSON objects, all cells text, with the columns seen so far and `needed`."""
     columns = dict.fromkeys(needed)
-    for rows in parse_objects(source, options, skipped, lambda row, _: flattened(row)):
+    for rows in parse_objects(source, options, on_skipped, lambda row, _: flattened(row)):
         columns |= dict.fromkeys(name for row in rows for name in row)
         texts = {name: [_text(row.get(name)) for row in rows] for name in columns}
         if rows:

@@ -15,9 +15,8 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.dates import PARTS, WORDS
 from ouzel.streams.kernels.batch_hash import EIGHT, LANES, ONE, THREE, ZERO, hash_update_bytes, lane_of, put_name
-from ouzel.streams.kernels.new_names import record_name
+from ouzel.streams.kernels.new_names import find_new, record_name
 from ouzel.streams.kernels.row_buffer import OWN_LINE, PLACES, put_word
-from ouzel.streams.kernels.seen_set import find_new
 
 PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, FALLBACK, PART = (np.uint8(role) for role in range(9))
 """Roles of a member: PLAIN has the kind of its value, FALLBACK leaves its object to Python, and a PART is the calendar

@@ -52,17 +52,16 @@ from ouzel.streams.formats.json_rows import (
     OBJECT,
     TAKEN,
     begin_object,
-    finish_factors,
+    finish_inputs,
     finish_rows,
     put_any_member,
     put_member,
 )
 from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts, read_date, read_number
 from ouzel.streams.interaction_inputs import put_entry
-from ouzel.streams.kernels.delimiters import make_scanner, trim_blanks
+from ouzel.streams.kernels.lines import make_scanner, trim_blanks
 from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS_AT_ONCE
-from ouzel.streams.missing import LENGTHS, TEXT, is_na_number_token, is_na_token
-from ouzel.streams.truth_values import is_large_truth
+from ouzel.streams.missing import LENGTHS, TEXT, is_large_truth, is_na_number_token, is_na_token
 
 PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay in the nearest cache
 PADDING = 96  # bytes that must be readable behind the text
@@ -231,16 +230,16 @@ def read_objects(
     weights,
     spans,
     names,
-    factors,
+    inputs,
     taken,
-    factor_names,
+    input_names,
     buffer,
 ):
     """Read objects in `data[at:stop]`, up to a line that is not plain, a new key, new dates or a new label.
 
     A newline stands before `stop` or a zero behind it. Marks are known up to `found`; `marks[mark]` is not behind the
     first from `at` on. `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted`
-    requires a weight in each object. `buffer` holds the features of all. Inputs of crosses go to `factors`, which has
+    requires a weight in each object. `buffer` holds the features of all. Inputs of crosses go to `inputs`, which has
     `taken` (1,) of them. `names` (3,) counts the names recorded in `spans`, their bytes, and the features with names.
     Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to continue, and the span of the new key,
     the new label, or the key that has dates for the first time.
@@ -266,7 +265,7 @@ def read_objects(
             named = rows[kept, NAMES]
             names[2] += named
             record_new_names(buffer, named, mask, seen, marks, spans, names)
-            finish_factors(buffer, factor_names, factors, base_taken, taken[0])
+            finish_inputs(buffer, input_names, inputs, base_taken, taken[0])
             if why != DONE:
                 return row, nnz, lines, why, line, line_mark, found, start, end
             if at >= stop:
@@ -416,9 +415,9 @@ def read_objects(
                     if keys.table[key, FIELD]:
                         if word_end == ZERO:
                             word, word_end = start, end
-                        factor_names[taken[0] - base_taken] = name
+                        input_names[taken[0] - base_taken] = name
                         field, hashed = keys.table[key, FIELD] - ONE, keys.table[key, HASH]
-                        put_entry(factors, taken, field, hashed, value, word, word_end, word == start)
+                        put_entry(inputs, taken, field, hashed, value, word, word_end, word == start)
             at = skip_blanks(data, at)
             byte = data[at]
             at += ONE
@@ -432,7 +431,7 @@ def read_objects(
             why = max(why, FALLBACK_LINE)
             count, named = rows[waiting, FEATURES], rows[waiting, NAMES]
             continue
-        factors.bounds[row_at, 0], factors.bounds[row_at, 1] = first_taken, taken[0]
+        inputs.bounds[row_at, 0], inputs.bounds[row_at, 1] = first_taken, taken[0]
         waiting += ONE
         if at < stop:
             at += ONE

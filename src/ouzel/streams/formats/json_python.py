@@ -14,13 +14,12 @@ from ouzel.errors import UnexpectedError
 from ouzel.streams.block import LARGEST, LEAST, Block
 from ouzel.streams.dictionaries import NUMERIC, Ids, ObjectReader, blocks_of_dictionaries
 from ouzel.streams.feature_space import OTHER, column_key
+from ouzel.streams.feature_specs import is_pattern, matches
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
 from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
-from ouzel.streams.label_columns import INFINITE, as_sign, find_label, group_id, is_infinite, label_of
-from ouzel.streams.label_values import Label, text_of
+from ouzel.streams.labels import INFINITE, Label, as_sign, find_label, group_id, is_infinite, label_of, text_of
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
-from ouzel.streams.patterns import is_pattern, matches
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.values import BadValueError, is_of_other_kind, plain_value
@@ -230,10 +229,10 @@ class JsonExamples:
         ]
         for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
-                block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known), also=self.kinds.also))
+                block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known), mixed=self.kinds.mixed))
             here = examples[given : given + block.rows]
             if options.derived:
-                block = block._replace(factors=inputs_of_rows([one.sources for one in here], options))
+                block = block._replace(interaction_inputs=inputs_of_rows([one.sources for one in here], options))
             if options.group is not None:
                 block = block._replace(groups=np.array([example.group for example in here], np.int64))
             if options.id is not None:

@@ -17,7 +17,7 @@ from ouzel.streams.kernels.row_buffer import (
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 LINE, MARK, LINES, TAKEN, OBJECT = range(OWN_COLUMN, OWN_COLUMN + 5)
-"""Columns of a row: the start of its line, the mark there, how many lines and factors stand before it, its number."""
+"""Columns of a row: the start of its line, the mark there, how many lines and inputs stand before it, its number."""
 
 
 @force_inline
@@ -50,13 +50,13 @@ def put_any_member(buffer, count, named, keys, key, value, stamp, seed, data, st
 
 
 @force_inline
-def put_factor(factors, taken, keys, key, value, start, end, whole):
-    """Add a feature of a field to the factors; its name is, or ends in, the text from `start` to `end`."""
+def put_input(inputs, taken, keys, key, value, start, end, whole):
+    """Add a feature of a field to the inputs; its name is, or ends in, the text from `start` to `end`."""
     count = taken[0]
-    factors.fields[count] = keys.table[key, FIELD] - ONE
-    factors.hashes[count], factors.values[count] = keys.table[key, HASH], value
-    factors.starts[count], factors.ends[count] = start, end
-    factors.whole[count] = whole
+    inputs.fields[count] = keys.table[key, FIELD] - ONE
+    inputs.hashes[count], inputs.values[count] = keys.table[key, HASH], value
+    inputs.starts[count], inputs.ends[count] = start, end
+    inputs.whole[count] = whole
     taken[0] = count + ONE
 
 
@@ -78,9 +78,9 @@ def finish_rows(buffer, count, features, named, mask, ids, values, offsets, row,
 
 
 @force_inline
-def finish_factors(buffer, factor_names, factors, start, end):
-    """Write the hashes of factors that are words; `factor_names` numbers their names from 1 on, 0 is no name."""
+def finish_inputs(buffer, input_names, inputs, start, end):
+    """Write the hashes of inputs that are words; `input_names` numbers their names from 1 on, 0 is no name."""
     for k in range(end - start):
-        name = np.uint64(factor_names[k])
+        name = np.uint64(input_names[k])
         if name > ZERO:
-            factors.hashes[start + k] = buffer.names.hashes[name - ONE]
+            inputs.hashes[start + k] = buffer.names.hashes[name - ONE]

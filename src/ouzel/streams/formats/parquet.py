@@ -10,9 +10,9 @@ import pyarrow.compute as compute
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
 from ouzel.streams.block import rows_at_once
+from ouzel.streams.feature_specs import matches
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
-from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text, is_dictionary
 

@@ -23,8 +23,8 @@ from ouzel.streams.formats.writing import features_of, word_of
 from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
-from ouzel.streams.kernels.row_order import empty_zero_range, record_zeros, sort_row
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.kernels.row_buffer import empty_zero_range, record_zeros, sort_row
+from ouzel.streams.labels import labels_in
 from ouzel.streams.options import Options
 
 ADVICE = {

@@ -26,22 +26,20 @@ from ouzel.streams.formats.vw_features import (
     MOST_SPACES,
     NAMES_AT_ONCE,
     allocate_crossing,
-    crossing_factors,
+    crossing_inputs,
     enter_default_namespace,
     enter_namespace,
     find_ends,
     named_features,
-    put_factor,
+    put_input,
 )
 from ouzel.streams.formats.writing import features_of, word_of
 from ouzel.streams.kernels.batch_hash import SEPARATOR, allocate_names, hash_prefix, hash_update_bytes
-from ouzel.streams.kernels.delimiters import SPARE
-from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_long
-from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names, record_name
+from ouzel.streams.kernels.lines import SPARE, Parsed, checked_text, problem_at, too_long
+from ouzel.streams.kernels.new_names import NameEmitter, NewNames, add_if_new, copy_names, empty_seen_set, record_name
 from ouzel.streams.kernels.numbers import WINDOW, parse_number, plain_features, plain_number
-from ouzel.streams.kernels.row_order import allocate_ranking, empty_zero_range, rank_row, record_zeros
-from ouzel.streams.kernels.seen_set import empty_seen_set, is_new
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.kernels.row_buffer import allocate_ranking, empty_zero_range, rank_row, record_zeros
+from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
 
@@ -213,7 +211,7 @@ def _parse(
             at = header_end
         where = at
         names[2] = 0
-        factors = crossing.state[0]
+        inputs = crossing.state[0]
         if crossed:
             enter_default_namespace(crossing, data, at)
         space[0] = space[1] = at
@@ -296,19 +294,19 @@ def _parse(
                 word, tail, bits = hash_update_bytes(word, tail, bits, data, at, colon)
                 hashed = np.int64(finish_hash(word, tail, size - np.uint64(before == 0)))
                 identity = hashed & np.int64(mask)
-                if is_new(seen, identity):
+                if add_if_new(seen, identity):
                     record_name(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
             ids[nnz] = identity
             values[nnz] = value
             if crossed and crossing.state[2]:
-                put_factor(crossing, crossing.state[2], hashed, value, at, colon)
+                put_input(crossing, crossing.state[2], hashed, value, at, colon)
             ordered &= identity > previous and values[nnz] != 0.0
             previous = identity
             nnz += 1
             at = stopped
         if error:
             nnz = row_start
-            crossing.state[0] = factors
+            crossing.state[0] = inputs
             if not skip:
                 return row, nnz, names, lines, skipped, error, where
             skipped += 1
@@ -322,7 +320,7 @@ def _parse(
             zeros[2] -= nnz
         labels[row], weights[row], numbers[row] = label, importance, row + skipped
         if crossed:
-            crossing.entries.bounds[row, 0], crossing.entries.bounds[row, 1] = factors, crossing.state[0]
+            crossing.entries.bounds[row, 0], crossing.entries.bounds[row, 1] = inputs, crossing.state[0]
         row += 1
         offsets[row] = nnz
     return row, nnz, names, lines, skipped, 0, stop
@@ -387,7 +385,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, emitter:
     space = _space_of(ids[:nonzeros], int(names[3]), rows, zeros)
     block = block._replace(names=found, space=space, numbers=numbers[:rows])
     if options.derived:
-        block = block._replace(factors=crossing_factors(crossing, rows))
+        block = block._replace(interaction_inputs=crossing_inputs(crossing, rows))
     if options.unlabelled:
         block = block._replace(tags=tags_at(data, head_spans[:rows, 2:]))
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else not_utf8

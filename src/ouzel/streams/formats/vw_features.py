@@ -16,15 +16,13 @@ from ouzel.errors import listed
 from ouzel.kernels.bytes import eight_bytes, ends_of_words, not_digits
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.feature_space import CATEGORY, TEXT
+from ouzel.streams.feature_specs import is_pattern
 from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs, put_entry
 from ouzel.streams.kernels.batch_hash import SEPARATOR, hash_names, hash_prefix, hash_update, hash_update_byte, put_name
-from ouzel.streams.kernels.delimiters import make_scanner
-from ouzel.streams.kernels.lines import Parsed, checked_text
-from ouzel.streams.kernels.new_names import record_name
+from ouzel.streams.kernels.lines import Parsed, checked_text, make_scanner
+from ouzel.streams.kernels.new_names import find_new, record_name
 from ouzel.streams.kernels.numbers import WINDOW, plain_number
-from ouzel.streams.kernels.seen_set import find_new
 from ouzel.streams.options import OF_COLUMNS, Options
-from ouzel.streams.patterns import is_pattern
 
 MOST_SPACES = 4096  # namespaces in a chunk
 UNNAMED = " "  # the name of the default namespace
@@ -42,7 +40,7 @@ class Crossing(NamedTuple):
 
     entries: InputEntries  # one for each feature, or none
     spaces: np.ndarray  # (MOST_SPACES, 4) uint64: its span, whether it is crossed, its first eight letters
-    state: np.ndarray  # (4,) uint64: factors, namespaces, the present one plus one if it is crossed (else 0), its place
+    state: np.ndarray  # (4,) uint64: inputs, namespaces, the present one plus one if it is crossed (else 0), its place
     names: np.ndarray  # (bytes,) uint8, the names of crossed namespaces
     ends: np.ndarray  # (k + 1,) uint64, the ends of those names
     all: bool  # whether all namespaces are crossed
@@ -113,13 +111,13 @@ def enter_default_namespace(crossing, data, at):
 
 
 @force_inline
-def put_factor(crossing, field, hashed, value, start, stop):
-    """Add a feature to the factors; `field` is its namespace plus one, and its name lies from `start` to `stop`."""
+def put_input(crossing, field, hashed, value, start, stop):
+    """Add a feature to the inputs; `field` is its namespace plus one, and its name lies from `start` to `stop`."""
     put_entry(crossing.entries, crossing.state, field - ONE, hashed, value, start, stop, False)
 
 
 def allocate_crossing(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
-    """Allocate for the factors of a chunk of `lines` lines and `features` features; none without crosses."""
+    """Allocate for the inputs of a chunk of `lines` lines and `features` features; none without crosses."""
     wanted = options.derived.fields
     size = features if wanted else 0
     names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
@@ -133,8 +131,8 @@ def allocate_crossing(options: Options, data: np.ndarray, lines: int, features: 
     )
 
 
-def crossing_factors(crossing: Crossing, rows: int) -> InteractionInputs:
-    """Return the factors of the first `rows` rows."""
+def crossing_inputs(crossing: Crossing, rows: int) -> InteractionInputs:
+    """Return the inputs of the first `rows` rows."""
     entries = crossing.entries.part(slice(rows), 0, int(crossing.state[0]))
     spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
     names = [entries.text[start:stop].tobytes() for start, stop in spans]
@@ -235,7 +233,7 @@ def named_features(
     """Read named features in `data[at:stop]`, up to the end of the line or to one that is not plain.
 
     `ends[end]` is the first end of a word from `at` on, `space` (2,) the span of the namespace. `names` (4,) counts the
-    names recorded in `spans`, their bytes, the bytes of names in this line, and the features with names. The factors
+    names recorded in `spans`, their bytes, the bytes of names in this line, and the features with names. The inputs
     of crosses go to `crossing` if `crossed`. `pending` and `fields` hold NAMES_AT_ONCE features. Returns (at, end, nnz,
     ordered, previous).
     """
@@ -309,7 +307,7 @@ def named_features(
             hashed = pending.hashes[k]
             identity = hashed & mask
             if crossed and fields[k]:
-                put_factor(crossing, fields[k], hashed, values[nnz], spans[first_span + k, 2], spans[first_span + k, 3])
+                put_input(crossing, fields[k], hashed, values[nnz], spans[first_span + k, 2], spans[first_span + k, 3])
             ids[nnz] = identity
             ordered &= (np.int64(identity) > previous) & (values[nnz] != 0.0)
             previous = np.int64(identity)

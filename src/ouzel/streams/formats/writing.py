@@ -14,7 +14,7 @@ from ouzel.files import write_atomically
 from ouzel.numerals import is_number
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import Format, find
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import Label
 
 PLAIN = re.compile(r"[^\s|:#,'\"][^\s|:#,]*")  # words that can be labels
 

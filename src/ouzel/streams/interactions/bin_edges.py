@@ -9,9 +9,8 @@ import numpy as np
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import column_key
-from ouzel.streams.feature_specs import columns_of, spec_for
+from ouzel.streams.feature_specs import columns_of, matches, spec_for
 from ouzel.streams.options import SAMPLE, Options
-from ouzel.streams.patterns import matches
 
 
 class Edges:
@@ -34,10 +33,10 @@ class Edges:
         """Collect the numbers of a block's examples, until there are enough for the edges."""
         if self.fixed:
             return
-        if block.factors is None:  # its features were derived before, or cannot be
+        if block.interaction_inputs is None:  # its features were derived before, or cannot be
             self.fixed, self.found = True, block.space.edges
             return
-        entries, names, _ = block.factors
+        entries, names, _ = block.interaction_inputs
         bounds = entries.bounds[: self._rows]
         here = np.concatenate([np.arange(0), *(np.arange(start, stop) for start, stop in bounds.tolist())])
         for place, name in enumerate(names):

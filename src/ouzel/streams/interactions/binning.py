@@ -49,12 +49,12 @@ def _above(table, field, number):
 
 
 @kernel
-def count_binned(factors, table, counts):
+def count_binned(inputs, table, counts):
     """Write to `counts` (n,) how many bins and hinges each row gets at most."""
     for row in range(len(counts)):
         total = 0.0
-        for k in range(factors.bounds[row, 0], factors.bounds[row, 1]):
-            field = factors.fields[k]
+        for k in range(inputs.bounds[row, 0], inputs.bounds[row, 1]):
+            field = inputs.fields[k]
             if table.kinds[field] == BINS:
                 total += 1.0
             elif table.kinds[field] == HINGES:
@@ -77,19 +77,19 @@ def bin_entries(table, fields, hashes, values, bins):
 @kernel
 def bin_rows(rows, table, mask, out):
     """Write rows to `out`, with bins in place of binned numbers, and hinges after the other features."""
-    factors = rows.factors
+    inputs = rows.inputs
     count = ZERO
     out.offsets[0] = 0
     for row in range(rows.start, rows.stop):
         begun = count
-        low, high = factors.bounds[row, 0], factors.bounds[row, 1]
+        low, high = inputs.bounds[row, 0], inputs.bounds[row, 1]
         for k in range(rows.offsets[row], rows.offsets[row + 1]):
             identity, value = np.uint64(rows.ids[k]), np.float64(rows.values[k])
             for j in range(low, high):
-                field = factors.fields[j]
+                field = inputs.fields[j]
                 own = table.own[field]
-                if table.kinds[field] == BINS and own & mask == identity and np.uint64(factors.hashes[j]) == own:
-                    value -= np.float64(factors.values[j])
+                if table.kinds[field] == BINS and own & mask == identity and np.uint64(inputs.hashes[j]) == own:
+                    value -= np.float64(inputs.values[j])
                     if value == 0.0:
                         identity = mask + np.uint64(1)
             if identity <= mask:
@@ -99,9 +99,9 @@ def bin_rows(rows, table, mask, out):
             if table.kinds[field] == NEITHER:
                 continue
             for j in range(low, high):
-                if factors.fields[j] != field or np.uint64(factors.hashes[j]) != table.own[field]:
+                if inputs.fields[j] != field or np.uint64(inputs.hashes[j]) != table.own[field]:
                     continue
-                number, start = np.float64(factors.values[j]), table.starts[field]
+                number, start = np.float64(inputs.values[j]), table.starts[field]
                 above = _above(table, field, number)
                 if table.kinds[field] == BINS:
                     identity = table.hashes[start + above] & mask
@@ -153,17 +153,17 @@ class BinTransform(Transform):
         )
         return table, [name for some in called for name in some]
 
-    def count(self, plan: Plan, factors: InteractionInputs, counts: np.ndarray) -> int:
+    def count(self, plan: Plan, inputs: InteractionInputs, counts: np.ndarray) -> int:
         """Write to `counts` (n,) how many bins and hinges each row gets at most."""
-        count_binned(factors.entries, plan[0], counts)
+        count_binned(inputs.entries, plan[0], counts)
         return 1
 
-    def make(self, plan: Plan, factors: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
+    def make(self, plan: Plan, inputs: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
         """Write rows with the bins and hinges of their numbers."""
         bin_rows(rows, plan[0], self.mask, out)
         return 0
 
-    def names(self, plan: Plan, factors: InteractionInputs, out: RowsOut, named: int) -> Names | None:
+    def names(self, plan: Plan, inputs: InteractionInputs, out: RowsOut, named: int) -> Names | None:
         """The names of all bins and hinges, once."""
         if self.emitted.count:
             return None
@@ -174,20 +174,20 @@ class BinTransform(Transform):
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
         """A block with bins in place of numbers, and with hinges; its inputs have the bins, too."""
-        assert block.factors is not None
+        assert block.interaction_inputs is not None
         if not self.edges.fixed:
             yield block
             return
-        binned = self._binned(block.factors)
+        binned = self._binned(block.interaction_inputs)
         for part in super().parts(block, whole):
-            assert part.factors is not None
-            bounds = part.factors.entries.bounds
-            yield part._replace(factors=binned._replace(entries=binned.entries._replace(bounds=bounds)))
+            assert part.interaction_inputs is not None
+            bounds = part.interaction_inputs.entries.bounds
+            yield part._replace(interaction_inputs=binned._replace(entries=binned.entries._replace(bounds=bounds)))
 
-    def _binned(self, factors: InteractionInputs) -> InteractionInputs:
+    def _binned(self, inputs: InteractionInputs) -> InteractionInputs:
         """The inputs, with bins in place of numbers."""
-        table, called = self.plan(factors.names)
-        entries = factors.entries
+        table, called = self.plan(inputs.names)
+        entries = inputs.entries
         hashes, values, bins = entries.hashes.copy(), entries.values.copy(), np.empty(len(entries.fields), np.int64)
         bin_entries(table, entries.fields, hashes, values, bins)
         some = bins >= 0
@@ -203,4 +203,4 @@ class BinTransform(Transform):
             whole=whole,
             text=np.concatenate([entries.text, text]) if some.any() else entries.text,
         )
-        return factors._replace(entries=moved)
+        return inputs._replace(entries=moved)

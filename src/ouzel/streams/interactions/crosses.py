@@ -13,8 +13,8 @@ from ouzel.streams.feature_specs import combinations
 from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.interactions.append import fitting, merge_row, put_feature, put_row
 from ouzel.streams.interactions.transform import RowsIn, RowsOut, Transform
-from ouzel.streams.kernels.row_order import LOW, RANKED, WORD
-from ouzel.streams.kernels.seen_set import is_new
+from ouzel.streams.kernels.new_names import add_if_new
+from ouzel.streams.kernels.row_buffer import LOW, RANKED, WORD
 
 ZERO, ONE, TWO, SIX, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 6, 63))
 PRIME = np.uint64(16777619)  # of FNV hashes
@@ -43,35 +43,35 @@ def allocate_groups(fields, most):
 
 
 @force_inline
-def group_row(factors, low, high, grouped):
+def group_row(inputs, low, high, grouped):
     """Group the inputs `low` to `high` of a row by field; `many` and `first` of all fields are 0 before."""
     many, first, alone = grouped.many, grouped.first, True
     for k in range(low, high):
-        many[factors.fields[k]] += np.uint64(factors.values[k] != 0.0)
-        alone &= many[factors.fields[k]] == ONE
+        many[inputs.fields[k]] += np.uint64(inputs.values[k] != 0.0)
+        alone &= many[inputs.fields[k]] == ONE
     if alone:
         for k in range(low, high):
             place = k - low
-            first[factors.fields[k]] = place
-            grouped.hashes[place], grouped.values[place], grouped.at[place] = factors.hashes[k], factors.values[k], k
+            first[inputs.fields[k]] = place
+            grouped.hashes[place], grouped.values[place], grouped.at[place] = inputs.hashes[k], inputs.values[k], k
         return
     end = ZERO
     for k in range(low, high):
-        field = factors.fields[k]
+        field = inputs.fields[k]
         if first[field] == ZERO:  # it is the end at first
             end += many[field]
             first[field] = end
     for j in range(high - low):
         k = high - ONE - j
-        if factors.values[k] != 0.0:
-            first[factors.fields[k]] -= ONE
-            place = first[factors.fields[k]]
-            grouped.found[place], grouped.turned[place] = k, factors.hashes[k] ^ TURN
+        if inputs.values[k] != 0.0:
+            first[inputs.fields[k]] -= ONE
+            place = first[inputs.fields[k]]
+            grouped.found[place], grouped.turned[place] = k, inputs.hashes[k] ^ TURN
     start = ZERO
     while start < end:
-        field = factors.fields[grouped.found[start]]
+        field = inputs.fields[grouped.found[start]]
         start += many[field]
-        many[field] = _in_order(factors, first[field], many[field], grouped)
+        many[field] = _in_order(inputs, first[field], many[field], grouped)
 
 
 @kernel
@@ -85,7 +85,7 @@ def _sort_stably(turned, found, start, count, at):
 
 
 @force_inline
-def _in_order(factors, start, count, grouped):
+def _in_order(inputs, start, count, grouped):
     """Sort the inputs of a field by hash, and add up equal ones; return how many are left."""
     at, total = grouped.at, ZERO
     if count <= RANKED:
@@ -98,7 +98,7 @@ def _in_order(factors, start, count, grouped):
         _sort_stably(grouped.turned, grouped.found, start, count, at)
     end = start
     for k in range(start, start + count):
-        hashed, value = factors.hashes[at[k]], np.float64(factors.values[at[k]])
+        hashed, value = inputs.hashes[at[k]], np.float64(inputs.values[at[k]])
         if end > start and grouped.hashes[end - ONE] == hashed:
             grouped.values[end - ONE] = fitting(grouped.values[end - ONE] + value)
         else:
@@ -108,13 +108,13 @@ def _in_order(factors, start, count, grouped):
 
 
 @kernel
-def count_crosses(factors, combinations, sizes, fields, counts):
+def count_crosses(inputs, combinations, sizes, fields, counts):
     """Write to `counts` (n,) how many crosses each row gets at most, for this number of fields."""
     many = np.zeros(fields + 1, np.float64)
     for row in range(len(counts)):
-        start, stop = np.uint64(factors.bounds[row, 0]), np.uint64(factors.bounds[row, 1])
+        start, stop = np.uint64(inputs.bounds[row, 0]), np.uint64(inputs.bounds[row, 1])
         for k in range(start, stop):
-            many[factors.fields[k]] += 1.0
+            many[inputs.fields[k]] += 1.0
         total = 0.0
         for c in range(len(sizes)):
             product = 1.0
@@ -123,7 +123,7 @@ def count_crosses(factors, combinations, sizes, fields, counts):
             total += product
         counts[row] = total
         for k in range(start, stop):
-            many[factors.fields[k]] = 0.0
+            many[inputs.fields[k]] = 0.0
 
 
 @force_inline
@@ -141,7 +141,7 @@ def _record_pairs(grouped, i, start, stop, count, named, out):
     """Record which of these crosses are new; return how many are recorded in all."""
     for j in range(start, stop):
         identity = out.ids[count + (j - start)]
-        if is_new(out.seen, identity) and named < len(out.notes):
+        if add_if_new(out.seen, identity) and named < len(out.notes):
             out.notes[named, 0], out.notes[named, 1], out.note_ids[named] = grouped.at[i], grouped.at[j], identity
             for k in range(2, out.notes.shape[1]):
                 out.notes[named, k] = -1
@@ -179,7 +179,7 @@ def cross_rows(rows, combinations, sizes, fields, mask, longest, out):
 
     `longest` is the largest number of inputs that a row has.
     """
-    factors, notes = rows.factors, out.notes
+    inputs, notes = rows.inputs, out.notes
     grouped = allocate_groups(fields, longest)
     many, first, hashes, products, at = grouped.many, grouped.first, grouped.hashes, grouped.values, grouped.at
     widest = combinations.shape[1]
@@ -189,8 +189,8 @@ def cross_rows(rows, combinations, sizes, fields, mask, longest, out):
     for row in range(rows.start, rows.stop):
         begun = count
         count = own = put_row(rows, row, count, out)
-        low, high = np.uint64(factors.bounds[row, 0]), np.uint64(factors.bounds[row, 1])
-        group_row(factors, low, high, grouped)
+        low, high = np.uint64(inputs.bounds[row, 0]), np.uint64(inputs.bounds[row, 1])
+        group_row(inputs, low, high, grouped)
         for c in range(len(sizes)):
             a, b = combinations[c, 0], combinations[c, 1]
             if many[a] == ZERO or many[b] == ZERO:
@@ -219,14 +219,14 @@ def cross_rows(rows, combinations, sizes, fields, mask, longest, out):
                     value = fitting(value * products[turns[k]])
                 identity = hashed & mask
                 count = put_feature(identity, value, count, out)
-                if naming and is_new(out.seen, identity) and named < len(notes):
+                if naming and add_if_new(out.seen, identity) and named < len(notes):
                     for k in range(widest):
                         notes[named, k] = np.int64(at[turns[k]]) if k < size else -1
                     out.note_ids[named] = identity
                     named += ONE
                 depth = _turn(turns, combinations[c], size, first, many)
         for k in range(low, high):
-            many[factors.fields[k]] = first[factors.fields[k]] = ZERO
+            many[inputs.fields[k]] = first[inputs.fields[k]] = ZERO
         count = merge_row(begun, own, count, out)
         out.offsets[row + 1 - rows.start] = count
     return named
@@ -246,14 +246,14 @@ class CrossTransform(Transform):
         """The fields that are multiplied with each other."""
         return combinations(names, self.derived.crosses)
 
-    def count(self, plan: Plan, factors: InteractionInputs, counts: np.ndarray) -> int:
+    def count(self, plan: Plan, inputs: InteractionInputs, counts: np.ndarray) -> int:
         """Write to `counts` (n,) how many crosses each row gets at most; return how many inputs one has."""
         table, sizes = plan
-        count_crosses(factors.entries, table, sizes, np.int64(len(factors.names)), counts)
+        count_crosses(inputs.entries, table, sizes, np.int64(len(inputs.names)), counts)
         return int(table.shape[1])
 
-    def make(self, plan: Plan, factors: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
+    def make(self, plan: Plan, inputs: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
         """Write rows with their crosses; return how many names were recorded."""
-        bounds = factors.entries.bounds[rows.start : rows.stop]
+        bounds = inputs.entries.bounds[rows.start : rows.stop]
         longest = np.int64(np.diff(bounds).max(initial=0))
-        return int(cross_rows(rows, *plan, np.int64(len(factors.names)), self.mask, longest, out))
+        return int(cross_rows(rows, *plan, np.int64(len(inputs.names)), self.mask, longest, out))

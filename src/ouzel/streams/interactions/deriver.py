@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ouzel.errors import DataError, listed
 from ouzel.streams.block import Block
+from ouzel.streams.feature_specs import matches
 from ouzel.streams.options import Options
-from ouzel.streams.patterns import matches
 
 if TYPE_CHECKING:
     from ouzel.streams.interactions.bin_edges import Edges
@@ -73,7 +73,7 @@ class Deriver:
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
         """A block with its derived features, in parts."""
-        if block.factors is None:
+        if block.interaction_inputs is None:
             if not block.rows or not block.space.known or block.space.derived == self.derived:
                 yield block
             else:
@@ -82,10 +82,10 @@ class Deriver:
                     raise DataError(f"the model was learnt with {self.derived}, and {lacks} to make them of")
                 raise DataError(f"{lacks} to make {self.derived} of; leave them out")
             return
-        self._fields.update(block.factors.names)
+        self._fields.update(block.interaction_inputs.names)
         block = block._replace(space=block.space._replace(derived=self.derived, named=True, edges=self.edges))
         for part in self._transformed(block, self._transforms, whole):
-            yield part._replace(factors=None)
+            yield part._replace(interaction_inputs=None)
 
     def _transformed(self, block: Block, transforms: list[Transform], whole: bool) -> Iterator[Block]:
         """A block after some transforms, one after the other, in parts."""

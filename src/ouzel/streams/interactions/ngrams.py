@@ -11,14 +11,14 @@ from ouzel.streams.feature_specs import spec_for
 from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.interactions.append import merge_row, put_feature, put_row
 from ouzel.streams.interactions.transform import RowsIn, RowsOut, Transform
-from ouzel.streams.kernels.seen_set import is_new
+from ouzel.streams.kernels.new_names import add_if_new
 
 FACTOR = np.uint64(27942141)
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
 @kernel
-def count_ngrams(factors, words, skips, counts):
+def count_ngrams(inputs, words, skips, counts):
     """Write to `counts` (n,) how many n-grams each row gets at most, by the words and skips (fields,) of fields."""
     each = np.zeros(len(words))
     for field in range(len(words)):
@@ -29,8 +29,8 @@ def count_ngrams(factors, words, skips, counts):
             each[field] += ways
     for row in range(len(counts)):
         total = 0.0
-        for k in range(factors.bounds[row, 0], factors.bounds[row, 1]):
-            total += each[factors.fields[k]]
+        for k in range(inputs.bounds[row, 0], inputs.bounds[row, 1]):
+            total += each[inputs.fields[k]]
         counts[row] = total
 
 
@@ -51,25 +51,25 @@ def _next(turns, size, last):
 @kernel
 def join_rows(rows, order, words, skips, mask, out):
     """Write rows with their n-grams to `out`, field after field; return how many new names are recorded."""
-    factors = rows.factors
+    inputs = rows.inputs
     widest = out.notes.shape[1]
     turns = np.zeros(widest + 1, np.int64)
     out.offsets[0] = 0
     longest = np.int64(0)
     for row in range(rows.start, rows.stop):
-        longest = max(longest, factors.bounds[row, 1] - factors.bounds[row, 0])
+        longest = max(longest, inputs.bounds[row, 1] - inputs.bounds[row, 0])
     at = np.empty(longest, np.int64)
     count, named = ZERO, ZERO
     for row in range(rows.start, rows.stop):
         begun = count
         count = own = put_row(rows, row, count, out)
-        low, high = factors.bounds[row, 0], factors.bounds[row, 1]
+        low, high = inputs.bounds[row, 0], inputs.bounds[row, 1]
         for field in order:
             if words[field] < 2:
                 continue
             length = 0
             for k in range(low, high):
-                if factors.fields[k] == field:
+                if inputs.fields[k] == field:
                     at[length] = k
                     length += 1
             for first in range(length - 1):
@@ -80,12 +80,12 @@ def join_rows(rows, order, words, skips, mask, out):
                     for k in range(size):
                         turns[k] = first + k
                     while True:
-                        hashed = np.uint64(factors.hashes[at[first]])
+                        hashed = np.uint64(inputs.hashes[at[first]])
                         for k in range(1, size):
-                            hashed = hashed * FACTOR + np.uint64(factors.hashes[at[turns[k]]])
+                            hashed = hashed * FACTOR + np.uint64(inputs.hashes[at[turns[k]]])
                         identity = hashed & mask
                         count = put_feature(identity, 1.0, count, out)
-                        if is_new(out.seen, identity) and named < len(out.notes):
+                        if add_if_new(out.seen, identity) and named < len(out.notes):
                             for k in range(widest):
                                 out.notes[named, k] = at[turns[k]] if k < size else -1
                             out.note_ids[named] = identity
@@ -114,12 +114,12 @@ class NGramTransform(Transform):
         order = sorted(range(len(names)), key=names.__getitem__)
         return np.array(order, np.int64), sizes[:, 0].copy(), sizes[:, 1].copy()
 
-    def count(self, plan: Plan, factors: InteractionInputs, counts: np.ndarray) -> int:
+    def count(self, plan: Plan, inputs: InteractionInputs, counts: np.ndarray) -> int:
         """Write to `counts` (n,) how many n-grams each row gets at most; return how many words one has."""
         _, words, skips = plan
-        count_ngrams(factors.entries, words, skips, counts)
+        count_ngrams(inputs.entries, words, skips, counts)
         return int(words.max())
 
-    def make(self, plan: Plan, factors: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
+    def make(self, plan: Plan, inputs: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
         """Write rows with their n-grams; return how many names were recorded."""
         return int(join_rows(rows, *plan, self.mask, out))

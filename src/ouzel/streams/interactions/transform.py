@@ -17,8 +17,8 @@ from ouzel.errors import DataError
 from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Block, Names
 from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
-from ouzel.streams.kernels.row_order import without_zeros
-from ouzel.streams.kernels.seen_set import FILTER_BITS, empty_seen_set
+from ouzel.streams.kernels.new_names import FILTER_BITS, empty_seen_set
+from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.options import Options
 
 MOST_NAMED = 1 << 19  # features that are named before names are reset
@@ -58,7 +58,7 @@ class RowsIn(NamedTuple):
     offsets: np.ndarray
     ids: np.ndarray
     values: np.ndarray
-    factors: InputEntries
+    inputs: InputEntries
     start: np.int64
     stop: np.int64
 
@@ -70,8 +70,8 @@ class RowsOut(NamedTuple):
     ids: np.ndarray  # (k,) uint32
     values: np.ndarray  # (k,) float32
     places: np.ndarray  # (2^m,) uint32, zeros, many times as many as a row has features, or none: see `merge_row`
-    seen: np.ndarray  # (2^b,) uint64, the ids whose names were emitted: see `is_new`
-    notes: np.ndarray  # (names, most factors) int64, the inputs that a feature is made of, -1 behind the last
+    seen: np.ndarray  # (2^b,) uint64, the ids whose names were emitted: see `add_if_new`
+    notes: np.ndarray  # (names, most inputs) int64, the inputs that a feature is made of, -1 behind the last
     note_ids: np.ndarray  # (names,) uint32
 
 
@@ -79,7 +79,7 @@ class Transform(ABC):
     """Makes features of the inputs of one block after the other."""
 
     kind: ClassVar[str]  # the name of the features in messages
-    separator: ClassVar[str] = ""  # between the names of factors
+    separator: ClassVar[str] = ""  # between the names of inputs
     repeated: ClassVar[bool] = (
         True  # whether the prefix of a field stands before each factor, or before the first alone
     )
@@ -94,24 +94,24 @@ class Transform(ABC):
         """The features to make of fields with these names, as `count` and `make` take it."""
 
     @abstractmethod
-    def count(self, plan: Any, factors: InteractionInputs, counts: np.ndarray) -> int:
-        """Write to `counts` (n,) float64 how many features each row gets at most; return how many factors one has."""
+    def count(self, plan: Any, inputs: InteractionInputs, counts: np.ndarray) -> int:
+        """Write to `counts` (n,) float64 how many features each row gets at most; return how many inputs one has."""
 
     @abstractmethod
-    def make(self, plan: Any, factors: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
+    def make(self, plan: Any, inputs: InteractionInputs, rows: RowsIn, out: RowsOut) -> int:
         """Write rows with the features made of them; return how many names were recorded."""
 
-    def names(self, plan: Any, factors: InteractionInputs, out: RowsOut, named: int) -> Names | None:
+    def names(self, plan: Any, inputs: InteractionInputs, out: RowsOut, named: int) -> Names | None:
         """The names of new features, of which `named` were recorded."""
-        return names_of(factors, out.notes[:named], out.note_ids[:named], self.separator, self.repeated)
+        return names_of(inputs, out.notes[:named], out.note_ids[:named], self.separator, self.repeated)
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
         """A block with the features made of its inputs, in parts unless it is to stay `whole`."""
-        factors = block.factors
-        assert factors is not None
-        plan = self.plan(factors.names)
+        inputs = block.interaction_inputs
+        assert inputs is not None
+        plan = self.plan(inputs.names)
         counts = np.empty(block.rows)
-        widest = self.count(plan, factors, counts)
+        widest = self.count(plan, inputs, counts)
         if counts.max(initial=0) > MOST_OF_A_ROW:
             row = int(np.argmax(counts))
             raise DataError(
@@ -138,12 +138,12 @@ class Transform(ABC):
                 np.empty((names_room, widest), np.int64),
                 np.empty(names_room, np.uint32),
             )
-            rows = RowsIn(block.offsets, block.indices, block.values, factors.entries, np.int64(start), np.int64(stop))
-            named = int(self.make(plan, factors, rows, out))
+            rows = RowsIn(block.offsets, block.indices, block.values, inputs.entries, np.int64(start), np.int64(stop))
+            named = int(self.make(plan, inputs, rows, out))
             self.emitted.count += named
             end = int(out.offsets[-1])
             end = int(without_zeros(out.offsets, out.ids[:end], out.values[:end]))
-            names = self.names(plan, factors, out, named)
+            names = self.names(plan, inputs, out, named)
             yield block.slice(start, stop)._replace(
                 offsets=out.offsets,
                 indices=out.ids[:end],
@@ -154,7 +154,7 @@ class Transform(ABC):
 
 
 def names_of(
-    factors: InteractionInputs, notes: np.ndarray, ids: np.ndarray, separator: str, repeated: bool
+    inputs: InteractionInputs, notes: np.ndarray, ids: np.ndarray, separator: str, repeated: bool
 ) -> Names | None:
     """The names of features (k,): those of the inputs in each row of `notes` (k, m), -1 for none, joined.
 
@@ -162,31 +162,31 @@ def names_of(
     """
     if not len(notes):
         return None
-    sizes = np.cumsum([0, *map(len, factors.prefixes)]).astype(np.uint64)
-    prefixes = np.frombuffer(b"".join(factors.prefixes) + b" ", np.uint8)
+    sizes = np.cumsum([0, *map(len, inputs.prefixes)]).astype(np.uint64)
+    prefixes = np.frombuffer(b"".join(inputs.prefixes) + b" ", np.uint8)
     ends = np.empty(len(notes), np.uint64)
-    _name_sizes(factors.entries, sizes, repeated, notes, ends)
+    _name_sizes(inputs.entries, sizes, repeated, notes, ends)
     text = np.empty(int(ends[-1]), np.uint8)
-    _write_names(factors.entries, prefixes, sizes, repeated, np.uint8(ord(separator)), notes, text)
+    _write_names(inputs.entries, prefixes, sizes, repeated, np.uint8(ord(separator)), notes, text)
     return Names(ids, np.concatenate([np.zeros(1, np.uint64), ends[:-1]]), ends, text)
 
 
 @kernel
-def _name_sizes(factors, prefix_sizes, repeated, notes, ends):
+def _name_sizes(inputs, prefix_sizes, repeated, notes, ends):
     """Write to `ends` (k,) where the recorded names end in their text; prefix f ends at `prefix_sizes[f + 1]`."""
     end = ZERO
     for row in range(len(notes)):
         for k in range(notes.shape[1]):
             if notes[row, k] >= 0:
                 factor = np.uint64(notes[row, k])
-                end += factors.ends[factor] - factors.starts[factor] + np.uint64(k > 0)
-                if (repeated or k == 0) and not factors.whole[factor]:
-                    end += prefix_sizes[factors.fields[factor] + 1] - prefix_sizes[factors.fields[factor]]
+                end += inputs.ends[factor] - inputs.starts[factor] + np.uint64(k > 0)
+                if (repeated or k == 0) and not inputs.whole[factor]:
+                    end += prefix_sizes[inputs.fields[factor] + 1] - prefix_sizes[inputs.fields[factor]]
         ends[row] = end
 
 
 @kernel
-def _write_names(factors, prefixes, prefix_sizes, repeated, separator, notes, text):
+def _write_names(inputs, prefixes, prefix_sizes, repeated, separator, notes, text):
     """Write the recorded names: those of their inputs with the `separator` between."""
     filled = ZERO
     for row in range(len(notes)):
@@ -197,11 +197,11 @@ def _write_names(factors, prefixes, prefix_sizes, repeated, separator, notes, te
             if k:
                 text[filled] = separator
                 filled += ONE
-            field = factors.fields[factor]
-            if (repeated or k == 0) and not factors.whole[factor]:
+            field = inputs.fields[factor]
+            if (repeated or k == 0) and not inputs.whole[factor]:
                 for j in range(prefix_sizes[field], prefix_sizes[field + 1]):
                     text[filled] = prefixes[j]
                     filled += ONE
-            for j in range(factors.starts[factor], factors.ends[factor]):
-                text[filled] = factors.text[j]
+            for j in range(inputs.starts[factor], inputs.ends[factor]):
+                text[filled] = inputs.text[j]
                 filled += ONE

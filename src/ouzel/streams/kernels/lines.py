@@ -1,28 +1,84 @@
-"""Lines of text: the problem with a bad one, and the check that a chunk is UTF-8, one rule for every text format."""
+"""Lines of text: where they and other delimiters are, what is wrong with one, and whether a chunk is UTF-8."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.errors import DataError, bad_line
-from ouzel.kernels.ascii import not_utf8
-from ouzel.kernels.bytes import LOOKED_AT
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.ascii import not_ascii, not_utf8
+from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
+from ouzel.kernels.jit import force_inline, kernel, kernel_of
 from ouzel.streams.block import Block
-from ouzel.streams.kernels.delimiters import count_lines
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 
+ZERO, ONE, THREE, EIGHT, SIXTY_FOUR = (np.uint64(number) for number in (0, 1, 3, 8, LOOKED_AT))
+SPARE = 64  # places behind the last position, all of them `stop`
+BLANK, NEWLINE = np.uint8(32), np.uint8(10)
 ZERO_BYTE = "a zero byte"
 STRIDE = 1 << 14  # bytes that are split into lines at a time
 NOT_UTF8 = "bytes that are not UTF-8"
 SAVE_AS_UTF8 = "save the file as UTF-8"
 NO_EXAMPLE = ord(":")  # parsers of svmlight and Vowpal Wabbit text skip a line of these
 FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of characters of two, three and four bytes
-ZERO, ONE, THREE, SIXTY_FOUR = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(LOOKED_AT)
+
+
+def make_scanner(owner: str, marks: Callable[..., Any], is_delimiter: Callable[..., Any]) -> Any:
+    """Make a kernel of the module `owner`; `marks` returns a bit for each of 64 bytes, `is_delimiter` tests one."""
+
+    @kernel_of(owner)
+    def scan(data, start, stop, found):
+        """Write the positions of delimiters in `data[start:stop]` to `found`, then `stop`; return their number.
+
+        `found` holds all of them and SPARE more.
+        """
+        count, at, stop = ZERO, np.uint64(start), np.uint64(stop)
+        while at + np.uint64(LOOKED_AT) <= stop:
+            word = marks(data, at)
+            many = ones(word)
+            for part in range(np.uint64(0), (many + np.uint64(7)) >> THREE):
+                for k in range(8):  # surplus positions are overwritten
+                    found[count + EIGHT * part + np.uint64(k)] = at + trailing_zeros(word)
+                    word &= word - ONE
+            count += many
+            at += np.uint64(LOOKED_AT)
+        while at < stop:
+            found[count] = at
+            count += np.uint64(is_delimiter(data[at]))
+            at += ONE
+        for k in range(SPARE):
+            found[count + np.uint64(k)] = stop
+        return count
+
+    return scan
+
+
+@kernel
+def count_lines(data, start, stop):
+    """Return the number of line ends in `data[start:stop]` (uint8), and whether all of it is ASCII."""
+    count, odd, at, stop = ZERO, ZERO, np.uint64(start), np.uint64(stop)
+    while at + np.uint64(LOOKED_AT) <= stop:
+        count += ones(equal_to(data, at, NEWLINE))
+        odd |= not_ascii(data, at)
+        at += np.uint64(LOOKED_AT)
+    while at < stop:
+        count += np.uint64(data[at] == NEWLINE)
+        odd |= np.uint64(data[at] >= 128)
+        at += ONE
+    return count, odd == ZERO
+
+
+@force_inline
+def trim_blanks(data, start, stop):
+    """Return a span without the blanks around it."""
+    while start < stop and data[start] == BLANK:
+        start += ONE
+    while stop > start and data[stop - ONE] == BLANK:
+        stop -= ONE
+    return start, stop
 
 
 class Problem(NamedTuple):

@@ -16,7 +16,7 @@ from ouzel.errors import DataError
 from ouzel.streams.block import Block
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import find
-from ouzel.streams.label_columns import find_label
+from ouzel.streams.labels import find_label
 from ouzel.streams.limits import Limits
 from ouzel.streams.logs.messages import Bad, Decoded, location_of
 from ouzel.streams.logs.protocol import Batch, shown

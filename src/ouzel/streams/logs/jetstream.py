@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.connection import RESPONSE_TIMEOUT, ConnectedLog
-from ouzel.streams.logs.metadata import Metadata
+from ouzel.streams.logs.messages import Metadata
 from ouzel.streams.logs.opening import ACKNOWLEDGED
 from ouzel.streams.logs.protocol import POLL_INTERVAL, Batch, Idle, Place, Position, gap
 from ouzel.streams.logs.reading import Reading

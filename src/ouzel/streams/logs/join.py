@@ -18,11 +18,23 @@ from ouzel.errors import OuzelError
 from ouzel.rules import label as a_label
 from ouzel.streams.formats.catalogue import find
 from ouzel.streams.formats.json_python import DECODER, object_of, with_members
-from ouzel.streams.logs.join_state import EVENTS, LABELS, SIDES, Input, JoinState
-from ouzel.streams.logs.messages import content
-from ouzel.streams.logs.metadata import KEY, MetadataFields, has_metadata
+from ouzel.streams.logs.messages import KEY, MetadataFields, content, has_metadata
 from ouzel.streams.logs.opening import open_log
-from ouzel.streams.logs.protocol import COUNT_MARK, MOST_AT_ONCE, Batch, Idle, Log, Place, Position, Say
+from ouzel.streams.logs.protocol import (
+    COUNT_MARK,
+    EVENTS,
+    LABELS,
+    MOST_AT_ONCE,
+    SIDES,
+    Batch,
+    Idle,
+    Input,
+    JoinState,
+    Log,
+    Place,
+    Position,
+    Say,
+)
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import EXAMPLE, is_database, is_log, name_of
 from ouzel.streams.sources.prefetch import prefetch

@@ -27,7 +27,7 @@ from ouzel.streams.logs.kafka_client import (
     settings_of,
     silent_logger,
 )
-from ouzel.streams.logs.metadata import Metadata
+from ouzel.streams.logs.messages import Metadata
 from ouzel.streams.logs.opening import ACKNOWLEDGED
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, POLL_INTERVAL, Batch, Idle, Place, Position, gap
 from ouzel.streams.logs.reading import Reading

@@ -8,7 +8,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.ranges import Range, check
 from ouzel.streams.logs.bounds import Until, parse_start, parse_until
-from ouzel.streams.logs.metadata import NO_METADATA, MetadataFields
+from ouzel.streams.logs.messages import NO_METADATA, MetadataFields
 
 ON_GAP = ("raise", "skip")
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.logs.connection import ConnectedLog
-from ouzel.streams.logs.metadata import Metadata
+from ouzel.streams.logs.messages import Metadata
 from ouzel.streams.logs.protocol import (
     COUNT_MARK,
     MOST_AT_ONCE,

@@ -21,10 +21,9 @@ from ouzel.streams.block_stream import BlockIterator
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, reconcile
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.logs.bounds import Ending
-from ouzel.streams.logs.join_state import JoinState, JoinStats
-from ouzel.streams.logs.metadata import check_metadata, metadata_fields
+from ouzel.streams.logs.messages import check_metadata, metadata_fields
 from ouzel.streams.logs.opening import open_log
-from ouzel.streams.logs.protocol import Batch, Idle, Log, Position, shown
+from ouzel.streams.logs.protocol import Batch, Idle, JoinState, JoinStats, Log, Position, shown
 from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.addresses import address_of, is_database, query_of

@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING, cast
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.limits import Limits
-from ouzel.streams.sources.addresses import SCHEME
+from ouzel.streams.sources.addresses import SCHEME, is_remote
+from ouzel.streams.sources.addresses import name_of as remote_name
 from ouzel.streams.sources.compression import DamagedError, Decompressor, Unpacking, find_unpacker
 
 if TYPE_CHECKING:
@@ -50,6 +51,18 @@ def resolve_path(path: str | Path) -> Path:
     except Exception as error:  # whatever the library of a service raises
         raise DataError.at(str(path), f"cannot be reached ({message_of(error)[:200]})") from None
     return cast(Path, found)
+
+
+def name_of(path: str) -> str:
+    """Return the name of a source without folders, as text whatever its bytes are."""
+    if is_remote(path):
+        return remote_name(path)
+    return "standard input" if path == "-" else os.fsencode(Path(path).name).decode("utf-8", "backslashreplace")
+
+
+def is_piped(path: str) -> bool:
+    """Return whether a source is no file: another one of the same name may hold anything."""
+    return path == "-" or is_remote(path) or not resolve_path(path).is_file()
 
 
 def message_of(error: Exception) -> str:

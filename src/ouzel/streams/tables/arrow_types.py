@@ -12,7 +12,7 @@ import pyarrow.compute as compute
 
 from ouzel.errors import DataError
 from ouzel.streams.feature_space import CATEGORY, NUMBER
-from ouzel.streams.label_values import text_of
+from ouzel.streams.labels import text_of
 from ouzel.streams.sources.error_context import is_library_error, reason_of
 from ouzel.streams.values import plain_value, word_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow
@@ -14,11 +14,13 @@ from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
-from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
-from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
+from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
 from ouzel.streams.tables.arrow_types import filled
 from ouzel.streams.tables.cells import check_offsets
+
+if TYPE_CHECKING:
+    from ouzel.streams.interaction_inputs import InteractionInputs
 
 KINDS = (NUMBER, CATEGORY)  # of columns that have one feature in a cell
 IS_NUMBER = KINDS.index(NUMBER)
@@ -74,7 +76,7 @@ class Features(NamedTuple):
     rows: Rows
     names: Names | None
     space: FeatureSpace
-    factors: InteractionInputs | None = None
+    interaction_inputs: InteractionInputs | None = None
 
 
 class ColumnBuffers:

@@ -16,11 +16,10 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE, NUMBER
+from ouzel.streams.feature_specs import is_pattern
 from ouzel.streams.kernels.new_names import NameEmitter
-from ouzel.streams.label_columns import INFINITE, as_sign, group_id, is_infinite, label_of
-from ouzel.streams.label_values import Label
+from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.options import OF_COLUMNS, Options
-from ouzel.streams.patterns import is_pattern
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.arrow_types import (
     as_kind,
@@ -38,11 +37,10 @@ from ouzel.streams.tables.arrow_types import (
     text_size,
 )
 from ouzel.streams.tables.cells import NO_NUMBER, NOT_A_DATE, NOT_FINITE, TOO_LONG
+from ouzel.streams.tables.checked_columns import FeatureColumns
 from ouzel.streams.tables.column_buffers import Features, read_sparse
-from ouzel.streams.tables.csv_text import RaggedRows
-from ouzel.streams.tables.feature_columns import FeatureColumns
+from ouzel.streams.tables.csv_text import SkippedRows, TableBatch, TokenizedRows, as_arrow
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.tables.tokenized_rows import TableBatch, TokenizedRows, as_arrow
 from ouzel.streams.values import KNOWN
 
 MOST_TEXT = 1 << 24  # bytes of names in rows that are read together
@@ -112,7 +110,7 @@ class Columns:
         name: str = "table",
         kinds: ColumnKinds | None = None,
         above: int = 0,
-        ragged: RaggedRows | None = None,
+        ragged: SkippedRows | None = None,
         emitter: NameEmitter | None = None,
     ) -> None:
         self.options = options
@@ -164,16 +162,16 @@ class Columns:
         if column not in names:
             raise DataError.at(self.name, f"has no column {column!r}; its columns are {listed(names)}")
 
-    def blocks(self, batch: TableBatch, skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
+    def blocks(self, batch: TableBatch, on_skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
         """The examples of a record batch in blocks of at most `most` rows. Bad rows are skipped if the options say so.
 
         Else DataError is raised for the first of them, after the rows before it.
         """
         for part in split_by_text_size(batch, self.features.columns, self.features.kinds.is_text):
-            for block in self._blocks(part, skipped):
+            for block in self._blocks(part, on_skipped):
                 yield from block.parts(most)
 
-    def _blocks(self, batch: TableBatch, skipped: Callable[[int], None]) -> Iterator[Block]:
+    def _blocks(self, batch: TableBatch, on_skipped: Callable[[int], None]) -> Iterator[Block]:
         rows, refused = self._read(batch)
         every = np.arange(batch.num_rows)
         if not refused:
@@ -184,7 +182,7 @@ class Columns:
         if self.options.on_error == "skip":
             kept = np.ones(batch.num_rows, np.bool_)
             kept[list(refused)] = False
-            skipped(len(refused))
+            on_skipped(len(refused))
             sound = _chosen(batch, kept)
             yield self._block(sound, self._read(sound)[0], every[kept])
         else:
@@ -248,7 +246,7 @@ class Columns:
             groups=self._groups(batch),
             label_names=label_names,
             names=features.names,
-            factors=features.factors,
+            interaction_inputs=features.interaction_inputs,
             space=features.space,
             tags=None if self.id is None else tags_of(batch.column(self.id)),
             numbers=self._numbers(kept) if self.options.on_error == "skip" else None,

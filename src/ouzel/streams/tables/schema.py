@@ -22,11 +22,10 @@ from ouzel.kernels.jit import kernel
 from ouzel.streams.dates import are_iso, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
+from ouzel.streams.missing import NEITHER, is_missing, is_na_in_numbers, is_na_number_token, is_na_token, truth_of
 from ouzel.streams.options import SAMPLE, Options
 from ouzel.streams.tables.arrow_types import as_text, is_dictionary, is_list, is_moment, is_number, is_text, types
 from ouzel.streams.tables.cells import Words, is_infinity, words_of
-from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
 
 MOST_KNOWN = 4096  # members of objects whose kind is decided; in others each value is what its type says
@@ -52,7 +51,7 @@ class ColumnKinds:
         self.say = say
         self.known: dict[str, str] = dict(options.space.kinds)
         self._others: dict[str, str] = {}
-        self._also: Mapping[str, str] | None = {}
+        self._mixed: Mapping[str, str] | None = {}
         self.numeric: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
         self._strict: dict[str, bool] = {}
         self._lines: set[str] = set()  # lines that were said
@@ -88,21 +87,21 @@ class ColumnKinds:
 
     def may_lack_numbers(self, column: str) -> bool:
         """Whether a column of categories has had no number so far, or must have none."""
-        had = column in self._others or column in self.options.space.also
+        had = column in self._others or column in self.options.space.mixed
         return column in self.known and (self.is_strict(column) or not had)
 
     def note_other(self, column: str, kind: str) -> None:
         """Record that a column of numbers has a category, too, or one of categories a number."""
         if column not in self._others:
             self._others[column] = kind
-            self._also = None
+            self._mixed = None
 
     @property
-    def also(self) -> Mapping[str, str]:
+    def mixed(self) -> Mapping[str, str]:
         """The columns of this stream that have had the other kind, too; a new object when there are more."""
-        if self._also is None:
-            self._also = dict(sorted(self._others.items()))
-        return self._also
+        if self._mixed is None:
+            self._mixed = dict(sorted(self._others.items()))
+        return self._mixed
 
     def infer(self, rows: Sequence[Mapping[str, Any]], where: str | None = None) -> None:
         """Decide the kinds of members by the first objects of a stream, whose values have types.

@@ -1,10 +1,14 @@
-"""Count of the distinct features of a stream."""
+"""Counts of a run, with its scores: the distinct features of the stream, and the seconds of each part of the work."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
-from ouzel.kernels.bytes import ones
+from ouzel.kernels import jit
 from ouzel.kernels.jit import kernel
 from ouzel.learners.rows import largest_id
 from ouzel.streams.block import Block
@@ -30,15 +34,6 @@ def mark(seen, indices, start, stop):
         start = end
 
 
-@kernel
-def _count(seen):
-    """Count the set bits."""
-    count = np.uint64(0)
-    for k in range(len(seen)):
-        count += ones(seen[k])
-    return count
-
-
 class FeaturesSeen:
     """The ids that a stream has used.
 
@@ -54,7 +49,7 @@ class FeaturesSeen:
     @property
     def used(self) -> int | None:
         """Number of distinct ids; None if some are beyond the limit."""
-        return int(_count(self._seen)) if self.largest < LIMIT else None
+        return int.from_bytes(self._seen.tobytes()).bit_count() if self.largest < LIMIT else None
 
     @property
     def span(self) -> int:
@@ -71,3 +66,33 @@ class FeaturesSeen:
         if room > len(self._seen):
             self._seen = np.pad(self._seen, (0, room - len(self._seen)))
         mark(self._seen, block.indices, start, stop)
+
+
+class Clock:
+    """Seconds by part; what falls to the compilation of kernels, in whatever part, is counted as that alone.
+
+    >>> clock = Clock()
+    >>> with clock.on("learning"):
+    ...     clock.now
+    'learning'
+    >>> clock.seconds["learning"] > 0.0, clock.seconds["compiling"], clock.now
+    (True, 0.0, None)
+    """
+
+    def __init__(self) -> None:
+        self.seconds = {"reading": 0.0, "learning": 0.0, "compiling": 0.0}
+        self.now: str | None = None  # the part under way
+
+    @contextmanager
+    def on(self, part: str) -> Iterator[None]:
+        """Count what is done within as `part`."""
+        self.now = part
+        begun, compiled = time.perf_counter(), jit.seconds_compiling()
+        try:
+            yield
+        finally:
+            compiling = jit.seconds_compiling() - compiled
+            spent = time.perf_counter() - begun
+            self.seconds[part] += max(0.0, spent - compiling)  # another thread may compile meanwhile
+            self.seconds["compiling"] += compiling
+            self.now = None

@@ -21,15 +21,13 @@ from ouzel.streams.kernels.batch_hash import (
     put_hashed_name,
     put_name,
 )
-from ouzel.streams.kernels.delimiters import BLANK, trim_blanks
-from ouzel.streams.kernels.new_names import NewNames, copy_names
-from ouzel.streams.kernels.row_order import RANKED, allocate_ranking, rank_into, sort_row
-from ouzel.streams.kernels.seen_set import is_new_if
-from ouzel.streams.missing import NA_TOKENS, is_na_token
+from ouzel.streams.kernels.lines import BLANK, trim_blanks
+from ouzel.streams.kernels.new_names import NewNames, add_if_present, copy_names
+from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, rank_into, sort_row
+from ouzel.streams.missing import NA_TOKENS, is_large_truth, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
+from ouzel.streams.tables.cells import DecodedDictionary
 from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
-from ouzel.streams.tables.dictionary_columns import DecodedDictionary
-from ouzel.streams.truth_values import is_large_truth
 
 if TYPE_CHECKING:
     import pyarrow
@@ -118,7 +116,7 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
             identity, present = pending.hashes[k] & mask, np.uint64(ids[first + k])
             ids[first + k] = identity if present else NONE
             new[count] = first + k
-            count += is_new_if(seen, identity, present)
+            count += add_if_present(seen, identity, present)
     return np.int64(count)
 
 
@@ -178,7 +176,7 @@ def _pick(codes, cells, batch, seen, ids, new):
         cell = new[k]
         identity = cells[cell, ZERO]
         new[count] = cell
-        count += is_new_if(seen, identity, np.uint64(identity != NONE))
+        count += add_if_present(seen, identity, np.uint64(identity != NONE))
     return count
 
 

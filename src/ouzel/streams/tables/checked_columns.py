@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow
 import pyarrow.compute as compute
 
+from ouzel.deferred import deferred
 from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS, WORDS, date_parts
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key, columns_of_table
-from ouzel.streams.interaction_inputs import InputCollector
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.missing import NA_FEATURE, is_missing
 from ouzel.streams.options import Options
@@ -39,6 +40,8 @@ from ouzel.streams.tables.cells import (
     NOT_FINITE,
     TOO_LONG,
     Cells,
+    DecodedDictionary,
+    Dictionaries,
     Words,
     empty_cells,
     missing_cells,
@@ -56,10 +59,15 @@ from ouzel.streams.tables.column_buffers import (
     rows_of_buffers,
     with_more,
 )
-from ouzel.streams.tables.dictionary_columns import DecodedDictionary, Dictionaries
+from ouzel.streams.tables.csv_text import TableBatch, as_arrow
 from ouzel.streams.tables.fast_path import FastPath
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
+
+if TYPE_CHECKING:
+    from ouzel.streams import interaction_inputs
+    from ouzel.streams.interaction_inputs import InputCollector
+else:
+    interaction_inputs = deferred("ouzel.streams.interaction_inputs")
 
 PLACES = {part: {word: place for place, word in enumerate(words)} for part, words in WORDS.items()}
 NONE_SEEN = np.empty(0, np.uint64)  # a set in which no word is new
@@ -99,14 +107,23 @@ def _typed_dates(array: pyarrow.Array) -> tuple[pyarrow.Array, dict[str, pyarrow
         if timed:
             parts["hour"] = _part(missing, compute.hour(array), WORDS["hour"])
     nothing = pyarrow.nulls(len(array), pyarrow.string())
-    return pyarrow.array(np.where(missing, math.nan, seconds)), {part: parts.get(part, nothing) for part in PARTS}
+    return _numbers(np.where(missing, math.nan, seconds)), {part: parts.get(part, nothing) for part in PARTS}
 
 
 def _part(missing: np.ndarray, codes: pyarrow.Array, words: Sequence[str]) -> pyarrow.Array:
     """The words of a calendar part by their positions, null where they are `missing` (n,)."""
     if isinstance(codes, np.ndarray):
-        codes = pyarrow.array(codes, mask=missing)
-    return pyarrow.DictionaryArray.from_arrays(codes.cast(pyarrow.int8()), pyarrow.array(words, pyarrow.string()))
+        codes = _numbers(codes, ~missing)
+    ends = pyarrow.py_buffer(np.cumsum([0, *map(len, words)], dtype=np.int32))
+    texts = pyarrow.StringArray.from_buffers(len(words), ends, pyarrow.py_buffer("".join(words).encode()))
+    return pyarrow.DictionaryArray.from_arrays(codes.cast(pyarrow.int8()), texts)
+
+
+def _numbers(values: np.ndarray, there: np.ndarray | None = None) -> pyarrow.Array:
+    """An Arrow array of numbers (n,), null where they are not `there`; `pyarrow.array` would import pandas."""
+    bits = None if there is None else pyarrow.py_buffer(np.packbits(there, bitorder="little"))
+    buffers = [bits, pyarrow.py_buffer(np.ascontiguousarray(values))]
+    return pyarrow.Array.from_buffers(pyarrow.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
 def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
@@ -129,7 +146,7 @@ def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Ar
             words[part][k] = PLACES[part][word]
     wrong[bad[codes]] = NOT_A_DATE
     found = {part: _part(places[codes] < 0, places[codes], WORDS[part]) for part, places in words.items()}
-    return pyarrow.array(seconds[codes]), found
+    return _numbers(seconds[codes]), found
 
 
 class FeatureColumns:
@@ -148,7 +165,7 @@ class FeatureColumns:
         self.mask = np.uint32((1 << options.bits) - 1)
         self.hashed = np.uint32(2**32 - 1) if options.derived else self.mask  # bits of hashes, from which ids are cut
         self._emitter, self._seen = emitter, emitter.begin()  # of the batch that is read
-        self._inputs = InputCollector(options.derived)  # of the batch that is read
+        self._inputs: InputCollector | None = None  # of the batch that is read, if features are derived
         self._dictionaries, self._buffers = Dictionaries(), ColumnBuffers()
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
@@ -179,7 +196,7 @@ class FeatureColumns:
     def read(self, batch: TableBatch) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
-        self._inputs = InputCollector(self.options.derived)
+        self._inputs = interaction_inputs.InputCollector(self.options.derived) if self.options.derived else None
         kinds, space = self.decided(batch)
         read = self._read_fast(batch, kinds) if n else None
         rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
@@ -200,8 +217,9 @@ class FeatureColumns:
                 rows = with_more(rows, np.concatenate([[0], np.cumsum(missing)]), *(part[missing] for part in buffers))
             if wrong.any():
                 refused.append((column, wrong))
-        space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
-        return Features(rows, Names.joined(names), space, self._inputs.inputs(n)), refused
+        space = space if space.mixed == self.kinds.mixed else space._replace(mixed=self.kinds.mixed)
+        inputs = None if self._inputs is None else self._inputs.inputs(n)
+        return Features(rows, Names.joined(names), space, inputs), refused
 
     def _read_fast(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories by the fast path; None if it cannot read them."""
@@ -265,14 +283,14 @@ class FeatureColumns:
         hashed = feature_id(name, self.options.seed, 32)
         place = self.options.space._replace(indicator=True).place_of_missing(column)
         ids[missing], values[missing] = hashed & int(self.mask) if place is None else place, 1.0
-        if self._inputs.wants(column, words):
+        if self._inputs is not None and self._inputs.wants(column, words):
             rows = np.flatnonzero(missing)
             self._inputs.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
         return [Names.of_one(int(ids[missing][0]), name)]
 
     def _collect_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
         """Collect the numbers of a column, if features are derived from them."""
-        if self._inputs.wants(column):
+        if self._inputs is not None and self._inputs.wants(column):
             rows = np.flatnonzero(present)
             self._inputs.add_one(column, rows, self._id(column, 32), values[rows], column)
 
@@ -307,7 +325,7 @@ class FeatureColumns:
             np.copyto(wrong, bad, where=bad != 0)
         if own is not None or self.hashed != self.mask or self.options.space.places():
             named = of_rows(cells.starts < cells.ends)
-            if self._inputs.wants(column):
+            if self._inputs is not None and self._inputs.wants(column):
                 chosen = Cells._make(of_rows(part)[named] for part in cells)
                 self._collect_words(column, np.flatnonzero(named), chosen, text, prefix)
             if self.hashed != self.mask:
@@ -347,7 +365,7 @@ class FeatureColumns:
         self, column: str, rows: np.ndarray, cells: Cells, text: np.ndarray, prefix: bytes, several: bool = False
     ) -> None:
         """Collect words of a column, the cells of some rows (k,), if features are derived from them."""
-        if self._inputs.wants(column, several):
+        if self._inputs is not None and self._inputs.wants(column, several):
             where = cells.starts, cells.ends, text
             self._inputs.add(column, rows, cells.ids, cells.values, *where, prefix=prefix)
 
@@ -359,7 +377,7 @@ class FeatureColumns:
             return self._items(array, column, prefix, wrong)
         words = words_of_cells(array)
         offsets, ids, *spans = read_tokens(words, np.frombuffer(prefix, np.uint8), longest, seed, self.hashed, wrong)
-        if self._inputs.wants(column, words=True):
+        if self._inputs is not None and self._inputs.wants(column, words=True):
             rows = np.repeat(np.arange(len(array)), np.diff(offsets))
             starts, ends, text = spans
             where = starts + np.uint64(len(prefix)), ends, text

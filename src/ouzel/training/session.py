@@ -162,7 +162,10 @@ class Session:
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
 
     def recognise(self) -> None:
-        """Read until it is known whether labels are numbers, for which the model is made anew."""
+        """Read until it is known whether labels are numbers, for which the model is made anew.
+
+        The block that was read stays in the stream, which yields it as its first one (`BlockStream.first`).
+        """
         if self.make_for_numbers is None:
             return
         self.stream = stream = self._open()

@@ -2,7 +2,7 @@
 
 It reads a batch if no features are derived and no cell is refused.
 
-`feature_columns` reads the same features column by column, and does all else: it reports errors, reads dates, marks
+`checked_columns` reads the same features column by column, and does all else: it reports errors, reads dates, marks
 missing values, and collects the inputs of interactions. Where names share an id, another one may come first there.
 """
 

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from ouzel.evaluation.comparison.grid import learner_names
+from ouzel.comparison.grid import learner_names
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
 from ouzel.model.settings import resolve_settings

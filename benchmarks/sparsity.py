@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from default_peers import write_vw
 
-from ouzel.evaluation.comparison.shuffles import join
+from ouzel.comparison.shuffles import join
 from ouzel.plotting.axes import draw_lines
 from ouzel.streams.block import Block
 from ouzel.streams.read import read

@@ -36,8 +36,8 @@ ROOMS = [
     ["evaluation"],
     ["estimators", "training"],
     ["analytics", "service", "distributed", "exporting"],
-    ["comparing_files"],
-    ["reproduce", "comparing"],
+    ["comparison"],
+    ["reproduce"],
     ["cli"],
 ]
 """From the ground up; rooms of a line do not know of each other."""
@@ -55,8 +55,8 @@ IMPORTING = {"import_module", "__import__", "deferred"}
 CATALOGUES = {
     "__init__.py",  # of public names
     "cli/app.py",  # of commands, and packages of users
+    "comparison/grid.py",  # learners of other libraries
     "deferred.py",
-    "evaluation/comparison/grid.py",  # learners of other libraries
     "learners/auto/classification.py",
     "learners/budget/extensions.py",
     "learners/catalogue.py",
@@ -184,10 +184,9 @@ def modules_of(*arguments: object) -> set[str]:
 
 NOT_OF_A_SMALL_TRAINING = (
     "ouzel.analytics",
-    "ouzel.comparing",
+    "ouzel.comparison",
     "ouzel.distributed",
     "ouzel.estimators",
-    "ouzel.evaluation.comparison",
     "ouzel.exporting",
     "ouzel.learners.auto.other_losses",  # of rankings
     "ouzel.learners.auto.regression",
@@ -347,7 +346,7 @@ def test_files_of_tests_are_collected_without_optional_packages():
 def test_what_a_stream_knows_is_an_attribute_that_every_stream_has():
     """`BlockStream` says which; nothing looks one up by its name, and no stream passes on whatever it is not."""
     probing = re.compile(r"\b(?:get|has)attr\(\s*(?:\w+\.)*_?(?:stream|blocks|items|files|source)\s*,")
-    rooms = {"streams", "training", "evaluation", "analytics", "distributed", "cli", "comparing.py"}
+    rooms = {"streams", "training", "evaluation", "analytics", "distributed", "cli", "comparison"}
     files = [path for path in FILES if path.relative_to(PACKAGE).parts[0] in rooms]
     passing_on = [path for path in files if "def __getattr__" in path.read_text()]
     found = [path for path in files if probing.search(path.read_text())]

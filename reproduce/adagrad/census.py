@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
-from ouzel.evaluation.comparison.shuffles import join
+from ouzel.comparison.shuffles import join
 from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block

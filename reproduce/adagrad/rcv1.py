@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from ouzel.evaluation.comparison.shuffles import join
+from ouzel.comparison.shuffles import join
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 from ouzel.streams.sources.source import Source

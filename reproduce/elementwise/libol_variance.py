@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.evaluation.comparison.shuffles import compare_orders
+from ouzel.comparison.grid import Candidate
+from ouzel.comparison.shuffles import compare_orders
 from ouzel.kernels.jit import kernel
 from ouzel.learners.rows import Rows
 from ouzel.learners.scores import best_wrong, score_row

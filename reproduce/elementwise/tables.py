@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.evaluation.comparison.plots import draw_cumulative
-from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
+from ouzel.comparison.grid import Candidate
+from ouzel.comparison.plots import draw_cumulative
+from ouzel.comparison.shuffles import Summary, compare_orders, join
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 from reproduce.provenance import DataFolder

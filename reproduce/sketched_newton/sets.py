@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ouzel.comparison.shuffles import join
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.shuffles import join
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 from reproduce.provenance import DataFolder

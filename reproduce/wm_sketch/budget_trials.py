@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ouzel.comparison.recovery import recovery_error
+from ouzel.comparison.shuffles import join
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.recovery import recovery_error
-from ouzel.evaluation.comparison.shuffles import join
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
 from ouzel.streams.block import Block

@@ -21,7 +21,7 @@ _HOME = {
     "read": "ouzel.streams.read",
     "blocks_from": "ouzel.streams.memory",
     "progressive_validation": "ouzel.evaluation.progressive",
-    "compare": "ouzel.comparing",
+    "compare": "ouzel.comparison.compare",
     "evaluate": "ouzel.evaluation.testing",
     "merge": "ouzel.model.merge",
     "info": "ouzel.training.inspection",

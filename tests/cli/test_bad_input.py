@@ -129,7 +129,7 @@ ARGUMENTS = {
     "a budget for a learner without one": (["train", "FILE", "--budget", "8KB"], "has no setting 'budget'"),
     "no such format": (["train", "FILE", "--format", "excel"], "format must be one of"),
     "bits beyond reason": (["train", "FILE", "--bits", "60"], "bits must be a whole number from 1 to 31; got 60"),
-    "a number that is none": (["train", "FILE", "--bits", "many"], "'--bits'.*valid integer"),
+    "a number that is none": (["train", "FILE", "--bits", "many"], "--bits takes a whole number; got 'many'"),
     "no such rule for errors": (["train", "FILE", "--on-error", "ignore"], "on_error must be"),
     "holding out everything": (["train", "FILE", "--holdout-every", "1"], "holdout_every must be 2 or more"),
     "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be a whole number from 1 to 1,000; got 0"),

@@ -115,9 +115,9 @@ def test_learners_that_cannot_hold_the_features_are_left_out(ouzel, tmp_path):
 
 
 def test_the_three_figures_have_one_legend_of_the_best_eight(tmp_path):
-    from ouzel.evaluation.comparison.grid import Candidate
-    from ouzel.evaluation.comparison.plots import draw_cumulative
-    from ouzel.evaluation.comparison.shuffles import Summary
+    from ouzel.comparison.grid import Candidate
+    from ouzel.comparison.plots import draw_cumulative
+    from ouzel.comparison.shuffles import Summary
     from ouzel.model.tasks.classification import OneAgainstRest
     from ouzel.terms.losses import Logistic
 
@@ -260,8 +260,7 @@ def test_errors_of_each_file_over_random_orders_have_their_standard_deviations(o
 
 
 def test_a_star_of_a_file_is_earned_by_a_paired_test_over_its_orders():
-    from ouzel.comparing_files import marked
-    from ouzel.evaluation.comparison.results import table_of_files
+    from ouzel.comparison.results import marked, table_of_files
 
     orders = {
         "clear": {"ogd": [0.30, 0.31, 0.33], "pa": [0.10, 0.11, 0.12], "pa1": [0.40, 0.42, 0.43]},

@@ -127,7 +127,7 @@ BAD = {
     "another attribute": (["FILE", "--outlier", "amount > 5", "--attributes", "colour"], "has no column 'colour'"),
     "another column to ignore": (["FILE", "--outlier", "amount > 5", "--ignore", "colour"], "has no column 'colour'"),
     "an order of three": (["FILE", "--outlier", "amount > 5", "--order", "3"], "order must be .* from 1 to 2; got 3"),
-    "no side": (["FILE", "--outlier", "amount > 5", "--side", "left"], "--side is one of high, low, both"),
+    "no side": (["FILE", "--outlier", "amount > 5", "--side", "left"], "--side takes high, low, both; got 'left'"),
     "too small a budget": (["FILE", "--outlier", "amount > 5", "--budget", "8"], "budget must be"),
     "no such file": (["absent.csv", "--outlier", "amount > 5"], "there is no such file"),
     "a condition on sparse rows": (["SPARSE", "--outlier", "amount > 5"], "which has no columns"),

@@ -1,27 +1,33 @@
-"""Help of commands with many options says under headings what they are about."""
+"""Help of commands: options under headings, with the kind of value that each takes; values of another kind."""
 
 import re
 
 import pytest
 import typer
 
+from ouzel.cli.app import COMMANDS as NAMES
 from ouzel.cli.app import application
-from ouzel.cli.panels import FEW, OF_SERVE, PANELS, panels_of
+from ouzel.cli.command import FEW, HEADINGS
+from ouzel.cli.parameters import kind_of
 
 COMMANDS = typer.main.get_command(application()).commands
 
 
 def options_of(name):
     shown = (parameter for parameter in COMMANDS[name].params if not getattr(parameter, "hidden", False))
-    return {parameter.name for parameter in shown if parameter.param_type_name == "option"}
+    return {parameter.name: parameter for parameter in shown if parameter.param_type_name == "option"}
+
+
+def panels_of(name):
+    return {option: param.type_descriptor.parameter_info.panel for option, param in options_of(name).items()}
 
 
 def test_help_of_train_stands_under_headings(ouzel):
-    told = ouzel("train", "--help").out
+    said = ouzel("train", "--help").out
 
-    headings = [line.rstrip(":") for line in told.splitlines() if re.fullmatch(r"[A-Z].*:", line)]
-    assert headings == ["Arguments", *PANELS, "Options"]
-    section = told.partition("\nLogs:\n")[2].partition("\n\n")[0]
+    headings = [line.rstrip(":") for line in said.splitlines() if re.fullmatch(r"[A-Z].*:", line)]
+    assert headings == ["Arguments", *(name for name in HEADINGS if name in panels_of("train").values()), "Options"]
+    section = said.partition("\nLogs:\n")[2].partition("\n\n")[0]
     assert "--follow" in section
     assert "--learner " not in section
 
@@ -30,32 +36,92 @@ def test_the_page_of_commands_has_the_headings_of_their_help():
     from ouzel.cli.commands_page import page
 
     sections = {section.partition("\n")[0]: section for section in page().split("\n## ")}
+    headings = [name for name in HEADINGS if name in panels_of("train").values()]
 
     assert set(sections) >= {f"ouzel {name}" for name in COMMANDS}
-    assert re.findall("^### (.*)$", sections["ouzel train"], re.MULTILINE) == ["Arguments", *PANELS, "Options"]
+    assert re.findall("^### (.*)$", sections["ouzel train"], re.MULTILINE) == ["Arguments", *headings, "Options"]
     assert re.findall("^### (.*)$", sections["ouzel top"], re.MULTILINE) == ["Arguments", "Options"]
 
 
 def test_what_is_a_commands_own_comes_first(ouzel):
-    told = ouzel("explain", "--help").out
+    said = ouzel("explain", "--help").out
 
-    assert told.index("\nOptions:") < told.index("--outlier CONDITION") < told.index("\nLearner:")
+    assert said.index("\nOptions:") < said.index("--outlier CONDITION") < said.index("\nLearner:")
 
 
 def test_a_few_options_are_one_list(ouzel):
     assert "Report:" not in ouzel("top", "--help").out
 
 
-@pytest.mark.parametrize("name", ["train", "convert"])
-def test_every_option_has_a_heading(name):
-    own = {"compression"}
-
-    assert options_of(name) - set(panels_of(PANELS)) - own == set()
+@pytest.mark.parametrize(("name", "own"), [("train", set()), ("convert", {"compression"}), ("serve", {"check"})])
+def test_every_option_has_a_heading(name, own):
+    assert {option for option, panel in panels_of(name).items() if not panel} == own
 
 
-def test_every_option_of_serve_has_a_heading_and_all_headings_are_of_options_that_there_are():
-    known = set().union(*(options_of(name) for name in COMMANDS))
+def test_all_headings_are_of_options_that_there_are():
+    found = {name: panels_of(name) for name in COMMANDS}
 
-    assert options_of("serve") - set(panels_of(OF_SERVE)) <= {"check"}
-    assert (set(panels_of(PANELS)) | set(panels_of(OF_SERVE))) - known == set()
-    assert len(options_of("train")) > FEW
+    assert {panel for panels in found.values() for panel in panels.values() if panel} == set(HEADINGS)
+    assert len(found["train"]) > FEW
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_and_argument_names_the_kind_of_value_that_it_takes(name, ouzel):
+    said = ouzel(name, "--help").out
+
+    assert not re.search(r"<(str|int|float|list)|\bTEXT\b", said)
+    for param in COMMANDS[name].params:
+        if not getattr(param, "is_flag", False):
+            assert kind_of(param).name, param.name
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("train", "--learning-rate FLOAT"),
+        ("train", "--bits INTEGER"),
+        ("train", "--budget BYTES"),
+        ("train", "--checkpoint-every INTEGER|DURATION"),
+        ("train", "--on-error raise|skip"),
+        ("top", "--sort importance|weight"),
+        ("top", "-n INTEGER"),
+        ("serve", "--snapshot-every SECONDS"),
+        ("test", "--against MODEL"),
+    ],
+)
+def test_the_help_shows_the_kinds_of_values(ouzel, command, shown):
+    assert f" {shown} " in " ".join(ouzel(command, "-h").out.split())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_h_is_help(ouzel, name):
+    assert ouzel(name, "-h") == ouzel(name, "--help")
+    assert ouzel("-h") == ouzel("--help") == ouzel()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "f", "--bits", "many"], "--bits takes a whole number; got 'many'"),
+        (["train", "f", "--bits", "2.5"], "--bits takes a whole number; got '2.5'"),
+        (["train", "f", "--half-life", "long"], "--half-life takes a number; got 'long'"),
+        (["serve", "--snapshot-every", "5m"], "--snapshot-every takes a number of seconds; got '5m'"),
+        (["train", "f", "--task", "clasification"], "--task takes classification, regression, ranking; got "
+         "'clasification'. Did you mean 'classification'?"),
+        (["predict", "m", "f", "--only", "label"], "--only takes labels, margins, probabilities; got 'label'. "
+         "Did you mean 'labels'?"),
+        (["top", "m", "--sort", "name"], "--sort takes importance, weight; got 'name'"),
+        (["top", "m", "-n", "x"], "-n takes a whole number; got 'x'"),
+    ],
+)  # fmt: skip
+def test_a_value_of_another_kind_is_one_line_with_the_option_and_what_it_takes(ouzel, arguments, said):
+    ran = ouzel(*arguments)
+
+    assert (ran.status, ran.out, ran.err) == (2, "", f"ouzel: {said}\n")
+
+
+def test_losses_are_named_without_importing_them():
+    from ouzel.cli.model_options import LOSSES
+    from ouzel.terms import losses
+
+    assert tuple(losses.LOSSES) == LOSSES

@@ -141,6 +141,20 @@ def test_files_of_analyses_are_described_and_others_refused_in_a_line(ouzel, tmp
         assert ran.err.startswith(f"ouzel: {tmp_path / name}: ")
 
 
+def test_the_parameters_of_an_analysis_are_described(ouzel, tmp_path):
+    library.StreamingPMI("200KB", window=4, tokens="whitespace").partial_fit(["the cat sat"] * 50).save(
+        tmp_path / "pmi"
+    )
+    (tmp_path / "data.svm").write_text("".join(lines_of(200)))
+    ouzel("train", tmp_path / "data.svm", "--learner", "ogd", "--model", tmp_path / "m")
+
+    assert info_of(ouzel, tmp_path / "pmi")["parameters"]["window"] == 4
+    assert "window=4" in ouzel("info", tmp_path / "pmi").out
+    assert "tokens=whitespace" in ouzel("info", tmp_path / "pmi").out
+    assert info_of(ouzel, tmp_path / "m")["parameters"] == {}
+    assert "  parameters " not in ouzel("info", tmp_path / "m").out
+
+
 @pytest.mark.parametrize("progress", [{}, {"position": [0, 0]}, {"position": "x", "by_pass": 3}])
 def test_notes_that_make_no_sense_are_one_line(ouzel, table, tmp_path, progress):
     ouzel("train", table, "--label", "kind", "--model", tmp_path / "m")

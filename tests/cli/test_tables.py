@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from ouzel.cli.ui import tables
-from ouzel.evaluation.comparison.tables import Table
+from ouzel.comparison.tables import Table
 
 RESULTS = Table(
     ["learner", "best step", "damping", "error", "loss", "non-zeros", "seconds"],

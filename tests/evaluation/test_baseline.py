@@ -8,10 +8,10 @@ import pytest
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_poisson_deviance
 
 import ouzel
+from ouzel.comparison.grid import Candidate
+from ouzel.comparison.one_pass import compare
 from ouzel.errors import OuzelError
 from ouzel.evaluation.baseline import Baseline
-from ouzel.evaluation.comparison.compare import compare
-from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.model.model import Model
 from ouzel.model.tasks.classification import OneAgainstRest

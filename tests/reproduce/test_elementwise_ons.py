@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.evaluation.comparison.shuffles import Summary
+from ouzel.comparison.grid import Candidate
+from ouzel.comparison.shuffles import Summary
 from reproduce import find
 from reproduce.elementwise import readings, tables
 from tests.learners.classes import learn, stream

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.panels import Command, LazyConversion, expanded
+from ouzel.cli.command import Command, Commands, Group
+from ouzel.cli.parameters import expanded, option
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 
@@ -38,71 +37,49 @@ COMMANDS = {
     "send": "Send files to a service, which learns them.",
     "schema": "Print the JSON schema of what a command prints with --json.",
     "reproduce": "Reproduce an experiment of the papers.",
+    "vw": "Translate a command line of Vowpal Wabbit, and run it.",
 }
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
-PLAIN: dict[str, Any] = {
-    "add_completion": False,
-    "pretty_exceptions_enable": False,
-    "rich_markup_mode": None,  # plain help starts in half the time
-}
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+"""Settings of Typer's contexts; a command's module may have more, of the same name."""
 
 
-class Commands(Mapping[str, Any]):
-    """The commands by name; the module of one is imported when it is looked up."""
+class Application(Group):
+    """Group of the commands of Ouzel."""
 
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = _imported(name, COMMANDS[name])
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
-
-
-def _imported(name: str, summary: str) -> Any:
-    module = import_module(f"ouzel.cli.commands.{name}")
-    function = getattr(module, name, None) or getattr(module, f"run_{name}")
-    app = typer.Typer(**PLAIN)
-    app.command(name, cls=Command, short_help=summary)(expanded(function))
-    return typer.main.get_command(app)
-
-
-class Group(LazyConversion, TyperGroup):
-    """Group of all commands, of which help shows the summaries and imports none."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self.commands: Any = Commands()
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands to a formatter of help."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Commands(COMMANDS, _make)
 
 
 def application() -> typer.Typer:
-    """Make the application of all commands; none is imported before it is looked up."""
+    """Make the application; a command is imported when it is looked up."""
     app = typer.Typer(
-        cls=Group,
+        cls=Application,
         help="Linear models from data streams: one pass, second-order accuracy, a memory budget that holds.",
         epilog="Start with `ouzel demo`, or `ouzel train FILE`.",
-        **PLAIN,
+        context_settings=SETTINGS,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # plain help starts in half the time
     )
-    app.callback(invoke_without_command=True)(_first)
+    app.callback(invoke_without_command=True)(expanded(_first))
     return app
 
 
+def _make(name: str) -> Any:
+    """Import a command, and make it one of Typer's."""
+    module = import_module(f"ouzel.cli.commands.{name}")
+    function = getattr(module, name, None) or getattr(module, f"run_{name}")
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    settings = SETTINGS | getattr(module, "SETTINGS", {})
+    app.command(name, cls=Command, short_help=COMMANDS[name], context_settings=settings)(expanded(function))
+    return typer.main.get_command(app)
+
+
 def _first(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, option("Print the version.")] = False,
     modules: Annotated[
-        list[str] | None,
-        typer.Option("--import", metavar="MODULE", help="Import this first, for its learners; may be repeated."),
+        list[str] | None, option("Import this first, for its learners; may be repeated.", "--import", takes="MODULE")
     ] = None,
 ) -> None:
     for name in modules or ():
@@ -119,10 +96,11 @@ def _first(
 def run(arguments: list[str]) -> int:
     """Run `ouzel` with these arguments; return the exit status."""
     with Signals() as signals:
-        return signals.status(_run(arguments))
+        return signals.status(answered(arguments))
 
 
-def _run(arguments: list[str]) -> int:
+def answered(arguments: list[str]) -> int:
+    """Run a command, turn an error into one line, and return the exit status."""
     try:
         status = application()(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
         sys.stdout.flush()
@@ -130,16 +108,20 @@ def _run(arguments: list[str]) -> int:
     except OuzelError as error:
         return _complain("; ".join([error.on_command_line, *_notes(error)]))
     except TyperException as error:
+        from ouzel.cli.renamed_options import RENAMED
         from ouzel.cli.vowpal_wabbit import answer
 
-        foreign = answer(getattr(error, "option_name", ""), arguments)
+        unknown = getattr(error, "option_name", "")
+        foreign = None if unknown in RENAMED else answer(unknown, arguments)
         if foreign is not None:
             return _complain(foreign)
         return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
     except (Interrupted, KeyboardInterrupt) as interrupt:
         print(f"\nouzel: stopped{f'; {interrupt}' if str(interrupt) else ''}", file=sys.stderr)
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # Typer leaves so when a pipe is closed
+    except (BrokenPipeError, SystemExit) as left:  # Typer leaves so when a pipe is closed, and after a completion
+        if isinstance(left, SystemExit) and not left.code:
+            return 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed once more
         return CLOSED_PIPE
     except MemoryError:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
-from ouzel.cli.panels import values
+from ouzel.cli.parameters import COLUMN, FILE, choice, option, values
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
@@ -18,55 +16,10 @@ if TYPE_CHECKING:
     from ouzel.service.feed import Plan
 
 SCHEMES = ", ".join(f"{scheme}://…" for scheme in BY_SCHEME)
-Begin = Annotated[
-    str | None,
-    typer.Option(
-        "--from", metavar="WHERE", help="Of a log: start at its beginning, its end, or a time (2026-11-20T08:00)."
-    ),
-]
-Follow = Annotated[bool, typer.Option("--follow", help="Of a log: at its end wait for more messages, like tail -f.")]
-Until = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WHEN", help="Of a log: stop at 'lag 0' (its end), 'offset N', 'examples N' (in total), or a time."
-    ),
-]
+ON_GAP = choice("raise", "skip", checked=False)
+URL = "URL"
 OnGap = Annotated[
-    str | None, typer.Option(help="On messages of a log that were deleted: raise, or skip (and count them).")
-]
-Quarantine = Annotated[
-    str | None, typer.Option(metavar="FILE", help="With --on-error skip: write skipped messages to this file.")
-]
-LabelsOf = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL", help="Of a log: another log with its labels, which come later and are joined on the message key."
-    ),
-]
-Within = Annotated[
-    int | None,
-    typer.Option(
-        "--join-window", metavar="N", help="With --labels: further messages that one waits for its label (10000)."
-    ),
-]
-By = Annotated[
-    str | None,
-    typer.Option("--join-key", metavar="FIELD", help="With --labels: join on this field instead of the message key."),
-]
-Sql = Annotated[
-    str | None, typer.Option("--sql", metavar="SELECT", help="Read the result of this query instead of files.")
-]
-Database = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL", help="Database of --sql: postgresql://…, sqlite:///file, duckdb:///file, adbc+DRIVER://…"
-    ),
-]
-Cursor = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COL", help="Column of --sql that only grows; its rows are read in this order, like those of a log."
-    ),
+    str | None, option("On messages of a log that were deleted: raise, or skip (and count them).", takes=ON_GAP)
 ]
 
 LABELS_APART = (
@@ -79,51 +32,71 @@ LABELS_APART = (
 class Querying:
     """Options of a query to a database."""
 
-    sql: Sql = None
-    database: Database = None
-    cursor: Cursor = None
+    panel: ClassVar = "Databases"
+    sql: Annotated[str | None, option("Read the result of this query instead of files.", takes="SELECT")] = None
+    database: Annotated[
+        str | None,
+        option("Database of --sql: postgresql://…, sqlite:///file, duckdb:///file, adbc+DRIVER://…", takes=URL),
+    ] = None
+    cursor: Annotated[
+        str | None,
+        option("Column of --sql that only grows; its rows are read in this order, like those of a log.", takes=COLUMN),
+    ] = None
 
 
 @dataclass(frozen=True)
 class Following:
     """Options of the reading of a log."""
 
-    begin: Begin = None
-    follow: Follow = False
-    until: Until = None
+    panel: ClassVar = "Logs"
+    begin: Annotated[
+        str | None,
+        option("Of a log: start at its beginning, its end, or a time (2026-11-20T08:00).", takes="WHERE"),
+    ] = None
+    follow: Annotated[bool, option("Of a log: at its end wait for more messages, like tail -f.")] = False
+    until: Annotated[
+        str | None,
+        option("Of a log: stop at 'lag 0' (its end), 'offset N', 'examples N' (in total), or a time.", takes="WHEN"),
+    ] = None
     on_gap: OnGap = None
-    labels: LabelsOf = None
-    within: Within = None
-    by: By = None
-    quarantine: Quarantine = None
+    labels: Annotated[
+        str | None,
+        option("Of a log: another log with its labels, which come later and are joined on the message key.", takes=URL),
+    ] = None
+    within: Annotated[int | None, option("With --labels: further messages that one waits for its label (10000).")] = (
+        None
+    )
+    by: Annotated[
+        str | None, option("With --labels: join on this field instead of the message key.", takes="FIELD")
+    ] = None
+    quarantine: Annotated[
+        str | None, option("With --on-error skip: write skipped messages to this file.", takes=FILE)
+    ] = None
 
 
 @dataclass(frozen=True)
 class Feeding:
     """Options of the logs that a service learns from."""
 
-    feed: Annotated[
-        list[str] | None,
-        typer.Option(metavar="URL", help=f"A log to learn from: {SCHEMES}; may be repeated."),
-    ] = None
+    panel: ClassVar = "Logs"
+    feed: Annotated[list[str] | None, option(f"A log to learn from: {SCHEMES}; may be repeated.", takes=URL)] = None
     feed_begin: Annotated[
         str,
-        typer.Option(
-            "--feed-from", metavar="WHERE", help="Of a new --feed: beginning, end, or a time (2026-11-20T08:00)."
-        ),
+        option("Of a new --feed: beginning, end, or a time (2026-11-20T08:00).", "--feed-from", takes="WHERE"),
     ] = "beginning"
     feed_format: Annotated[
         str | None,
-        typer.Option(
-            help=f"Format of messages: {', '.join(MESSAGE_FORMATS)}; by default detected from the first ones."
+        option(
+            f"Format of messages: {', '.join(MESSAGE_FORMATS)}; by default detected from the first ones.",
+            takes=choice(*MESSAGE_FORMATS, name="FORMAT", checked=False),
         ),
     ] = None
     feed_anew: Annotated[
         bool,
-        typer.Option("--feed-reset", help="Start over in a --feed that was deleted and made again under its old name."),
+        option("Start over in a --feed that was deleted and made again under its old name.", "--feed-reset"),
     ] = False
     on_gap: OnGap = None
-    later_labels: Annotated[str | None, typer.Option("--labels", hidden=True)] = None
+    later_labels: Annotated[str | None, option("Not of a service.", "--labels", takes=URL, hidden=True)] = None
 
     def plans(self) -> list[Plan]:
         """Return the plans of the feeds; raise an OuzelError where one is impossible."""

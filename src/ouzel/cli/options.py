@@ -1,236 +1,219 @@
-"""Options that several commands share; `arguments` converts them to keywords of the library."""
+"""Options that several commands share: files, the reading of a stream, and outputs.
+
+A group is a dataclass, which commands take as a parameter: each option has its name, type, default and help here, and
+its heading in the help is the `panel` of its class.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
+from ouzel.cli.parameters import COLUMN, FILE, argument, choice, option, values
+from ouzel.errors import OuzelError
+from ouzel.flags import flag_of
+from ouzel.ranges import COUNT, check
 from ouzel.streams.formats.catalogue import FORMATS
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")]
-FilesOrSql = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[FILE]", show_default=False, help="Files in any format, in order; - is standard input."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-SaveTo = Annotated[
-    str | None,
-    typer.Option(
-        "--save-to",
-        metavar="URL#TABLE",
-        help="Add the metrics, one row per model, to a table of a database: sqlite:///r.db#runs.",
-    ),
-]
-Plot = Annotated[str | None, typer.Option("--plot", metavar="PNG|SVG", help="Draw the result to this file.")]
+if TYPE_CHECKING:
+    from ouzel.model.model import Model
 
+EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
+ON_ERROR = choice("raise", "skip", checked=False)
+FORMAT = choice(*FORMATS, name="FORMAT", checked=False)
+
+Files = Annotated[list[str], argument("Files in any format, in order; - is standard input.", FILE)]
+FilesOrSql = Annotated[list[str] | None, argument("Files in any format, in order; - is standard input.", FILE)]
+ModelFile = Annotated[str, argument("A model file.", "MODEL")]
 Format = Annotated[
     str | None,
-    typer.Option(help=f"{', '.join(FORMATS)}; by default detected from the file name or its contents."),
-]
-Label = Annotated[str | None, typer.Option(help="Column of a table that holds the label.")]
-NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Learn no intercept.")]
-RawTargets = Annotated[bool, typer.Option("--raw-targets", help="Do not standardize the target.")]
-Standardize = Annotated[bool, typer.Option("--standardize", help="Standardize dense features online, for any learner.")]
-Forget = Annotated[
-    float | None,
-    typer.Option(
-        "--half-life",
-        metavar="EXAMPLES",
-        help="Half-life of what the learner has accumulated, in examples; for streams that change.",
+    option(
+        f"{', '.join(FORMATS)}; by default detected from the file name or its contents.", takes=FORMAT, panel="Files"
     ),
 ]
-LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
-Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
-Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
-Task = Annotated[
+Json = Annotated[bool, option("Print one JSON object and nothing else.", panel="Report")]
+SaveTo = Annotated[
     str | None,
-    typer.Option(
-        help="classification, regression, or ranking (pairs within groups); otherwise inferred from labels and loss."
+    option(
+        "Add the metrics, one row per model, to a table of a database: sqlite:///r.db#runs.",
+        takes="URL#TABLE",
+        panel="Report",
     ),
 ]
-Pairs = Annotated[int | None, typer.Option(help="Pairs sampled from each group to rank (all).")]
-Id = Annotated[str | None, typer.Option("--id", help="Column with the names of rows; not a feature.")]
-Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
-Text = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column read as words; may be repeated.")]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL", help="Column of categories; may be repeated, a pattern such as 'C*', or all."),
-]
-Numeric = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="Column of numbers; may be repeated, or a pattern.")
-]
-Dates = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL",
-        help="Column of dates, read as seconds, month, weekday and hour; may be repeated, or a pattern.",
-    ),
-]
-Ignore = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="Column to ignore; may be repeated, or a pattern.")
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--only-columns", metavar="COL", help="Column to read, ignoring all others; may be repeated, or a pattern."
-    ),
-]
-Crosses = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cross",
-        "--crosses",
-        metavar="A*B",
-        help="Interactions of columns, or namespaces, such as city*device; '*:*' for all pairs.",
-    ),
-]
-NGrams = Annotated[
-    list[str] | None,
-    typer.Option(metavar="[COL=]N[+K]", help="N-grams of up to N successive words of texts, or of namespaces."),
-]
-Skips = Annotated[int | None, typer.Option(metavar="K", help="Words that n-grams may skip (0).")]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL=N", help="Bin the numbers of a column into N categories of equal frequency; may be repeated."
-    ),
-]
-Hinges = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--splines",
-        metavar="COL=N",
-        help="Linear splines of a column's numbers: N features, how far the number is above each knot; may be "
-        "repeated.",
-    ),
-]
-Missing = Annotated[
-    str | None, typer.Option(help="What a missing value is: absent, or a feature of its own (indicator).")
-]
-ColumnNames = Annotated[
-    str | None, typer.Option("--column-names", help="Names of the columns of a table without a header: a,b,c.")
-]
-SkipLines = Annotated[int | None, typer.Option(help="Lines to skip at the start of a table.")]
-Delimiter = Annotated[
-    str | None, typer.Option(help="Column separator of a CSV file; by default , tab ; or |, detected from its header.")
-]
-OnError = Annotated[str | None, typer.Option(help="On a bad line: raise, or skip (and count it).")]
-Limit = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=SIZE",
-        help="Largest size of a piece of a file: line=32MB, word=1MB, label=4KB, unpacked=1GB, batch=1GB; may be "
-        "repeated.",
-    ),
-]
-WithKey = Annotated[bool, typer.Option("--with-key", help="Of a log: read the key of a message as a column `key`.")]
-WithHeaders = Annotated[
-    bool, typer.Option("--with-headers", help="Of a log: read the headers of a message as columns `header:NAME`.")
-]
-Bits = Annotated[int | None, typer.Option(help="Bits of the hash of feature names (18).")]
-Seed = Annotated[int | None, typer.Option(help="Seed of the hash of feature names, and of random orders (0).")]
-
-Loss = Annotated[
-    str | None,
-    typer.Option(
-        help="logistic, hinge, smoothed-hinge, squared-hinge; squared, absolute, quantile, poisson for numbers."
-    ),
-]
-LearningRate = Annotated[str | None, typer.Option(help="Step size.")]
-L1 = Annotated[str | None, typer.Option("--l1", help="Strength of the l1 penalty: weights become exactly zero.")]
-L2 = Annotated[str | None, typer.Option("--l2", help="Strength of the squared l2 penalty.")]
-Budget = Annotated[str | None, typer.Option(help="Memory budget of a learner in bytes, such as 8KB.")]
-SketchSize = Annotated[str | None, typer.Option(help="Directions that a sketch keeps.")]
-Epsilon = Annotated[
-    str | None, typer.Option(help="Of wm: error from which its theorem sizes the sketch, far too large in practice.")
-]
-Setting = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the learner; may be repeated."),
-]
+Plot = Annotated[str | None, option("Draw the result to this file.", takes="PNG|SVG", panel="Report")]
 
 
 @dataclass(frozen=True)
 class Labels:
     """Options of labels and importance weights."""
 
-    label: Label = None
-    label_positive: LabelPositive = None
-    weight: Weight = None
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """Options of the kinds of columns and of features made of them."""
-
-    text: Text = None
-    categorical: Categorical = None
-    numeric: Numeric = None
-    dates: Dates = None
-    ignore: Ignore = None
-    keep: Keep = None
-    crosses: Crosses = None
-    ngrams: NGrams = None
-    skips: Skips = None
-    bins: Bins = None
-    hinges: Hinges = None
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Options of parsing lines and cells."""
-
-    columns: ColumnNames = None
-    skip_lines: SkipLines = None
-    delimiter: Delimiter = None
-    on_error: OnError = None
-    limit: Limit = None
-
-
-@dataclass(frozen=True)
-class Messages:
-    """Options of the metadata of messages of a log."""
-
-    with_key: WithKey = False
-    with_headers: WithHeaders = False
-
-
-@dataclass(frozen=True)
-class Hashing:
-    """Options of feature hashing."""
-
-    bits: Bits = None
-    seed: Seed = None
+    panel: ClassVar = "Columns"
+    label: Annotated[str | None, option("Column of a table that holds the label.", takes=COLUMN)] = None
+    label_positive: Annotated[str | None, option("The label that is +1; all others are -1.", takes="LABEL")] = None
+    weight: Annotated[str | None, option("Column with importance weights.", takes=COLUMN)] = None
 
 
 @dataclass(frozen=True)
 class Groups:
     """Options of the groups of a ranking."""
 
-    group: Group = None
-    query: Query = None
+    panel: ClassVar = "Columns"
+    group: Annotated[str | None, option("Column with the group that an example is ranked within.", takes=COLUMN)] = None
+    query: Annotated[str | None, option("The number of examples of each group, one a line.", takes=FILE)] = None
 
 
 @dataclass(frozen=True)
-class Reading(Groups, Hashing, Messages, Lines, Kinds, Labels):
-    """All options of reading a stream to learn."""
+class Kinds:
+    """Options of the kinds of columns."""
 
-    id: Id = None
-    missing: Missing = None
+    panel: ClassVar = "Columns"
+    text: Annotated[list[str] | None, option("Column read as words; may be repeated.", takes=COLUMN)] = None
+    categorical: Annotated[
+        list[str] | None,
+        option("Column of categories; may be repeated, a pattern such as 'C*', or all.", takes=COLUMN),
+    ] = None
+    numeric: Annotated[list[str] | None, option("Column of numbers; may be repeated, or a pattern.", takes=COLUMN)] = (
+        None
+    )
+    dates: Annotated[
+        list[str] | None,
+        option(
+            "Column of dates, read as seconds, month, weekday and hour; may be repeated, or a pattern.", takes=COLUMN
+        ),
+    ] = None
+    ignore: Annotated[list[str] | None, option("Column to ignore; may be repeated, or a pattern.", takes=COLUMN)] = None
+    keep: Annotated[
+        list[str] | None,
+        option("Column to read, ignoring all others; may be repeated, or a pattern.", takes=COLUMN),
+    ] = None
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """Options of the preparation of features and labels, and of the decay of what was learnt."""
+class Derived:
+    """Options of features made of others."""
 
-    no_intercept: NoIntercept = False
-    raw_targets: RawTargets = False
-    standardize: Standardize = False
-    forget: Forget = None
+    panel: ClassVar = "Features"
+    crosses: Annotated[
+        list[str] | None,
+        option(
+            "Interactions of columns, or namespaces, such as city*device; '*:*' for all pairs.",
+            "--cross",
+            "--crosses",
+            takes="A*B",
+        ),
+    ] = None
+    ngrams: Annotated[
+        list[str] | None,
+        option("N-grams of up to N successive words of texts, or of namespaces.", takes="[COL=]N[+K]"),
+    ] = None
+    skips: Annotated[int | None, option("Words that n-grams may skip (0).")] = None
+    bins: Annotated[
+        list[str] | None,
+        option("Bin the numbers of a column into N categories of equal frequency; may be repeated.", takes="COL=N"),
+    ] = None
+    hinges: Annotated[
+        list[str] | None,
+        option(
+            "Linear splines of a column's numbers: N features, how far the number is above each knot; may be repeated.",
+            takes="COL=N",
+        ),
+    ] = None
 
-    @property
-    def prepared(self) -> dict[str, Any]:
-        """Keywords of the model for these options."""
-        return {"scale_targets": not self.raw_targets, "standardize": self.standardize, "forget": self.forget}
+
+@dataclass(frozen=True)
+class Lines:
+    """Options of parsing lines and cells."""
+
+    panel: ClassVar = "Files"
+    columns: Annotated[
+        str | None, option("Names of the columns of a table without a header: a,b,c.", takes="NAMES")
+    ] = None
+    skip_lines: Annotated[int | None, option("Lines to skip at the start of a table.")] = None
+    delimiter: Annotated[
+        str | None,
+        option("Column separator of a CSV file; by default , tab ; or |, detected from its header.", takes="CHARACTER"),
+    ] = None
+    on_error: Annotated[str | None, option("On a bad line: raise, or skip (and count it).", takes=ON_ERROR)] = None
+    limit: Annotated[
+        list[str] | None,
+        option(
+            "Largest size of a piece of a file: line=32MB, word=1MB, label=4KB, unpacked=1GB, batch=1GB; may be "
+            "repeated.",
+            takes="NAME=BYTES",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Options of the metadata of messages of a log."""
+
+    panel: ClassVar = "Logs"
+    with_key: Annotated[bool, option("Of a log: read the key of a message as a column `key`.")] = False
+    with_headers: Annotated[bool, option("Of a log: read the headers of a message as columns `header:NAME`.")] = False
+
+
+@dataclass(frozen=True)
+class Hashing:
+    """Options of feature hashing."""
+
+    panel: ClassVar = "Features"
+    bits: Annotated[int | None, option("Bits of the hash of feature names (18).")] = None
+    seed: Annotated[int | None, option("Seed of the hash of feature names, and of random orders (0).")] = None
+
+
+@dataclass(frozen=True)
+class Reading(Groups, Hashing, Messages, Lines, Derived, Kinds, Labels):
+    """All options of reading a stream; a command that has only some of them takes it `only` with these."""
+
+    panel: ClassVar = "Columns"
+    id: Annotated[str | None, option("Column with the names of rows; not a feature.", takes=COLUMN)] = None
+    missing: Annotated[
+        str | None,
+        option(
+            "What a missing value is: absent, or a feature of its own (indicator).",
+            takes=choice("absent", "indicator", checked=False),
+        ),
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the options that were given as keywords of the library."""
+        given = values(self)
+        columns, limits = given.pop("columns"), given.pop("limit")
+        read = {name: tuple(value) or None if isinstance(value, list) else value for name, value in given.items()}
+        read["columns"] = tuple(name.strip() for name in columns.split(",")) if columns else None
+        read["limits"] = dict(pair_of("limit", pair) for pair in limits) if limits else None
+        return {name: value for name, value in read.items() if value is not None and value is not False}
+
+
+def reading_as_learnt(
+    model: Model, notes: dict[str, Any], given: dict[str, Any], leave: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the reading options in a model file, with those given now in their place."""
+    given = {**given, "bits": model.bits, "seed": model.seed}
+    stored = {name: value for name, value in notes.get("reading", {}).items() if name not in leave}
+    return {**stored, **given, "space": model.space, "inherited": tuple(set(stored) - set(given))}
+
+
+def pair_of(flag: str, pair: str) -> tuple[str, str]:
+    """Split NAME=VALUE."""
+    name, _, value = map(str.strip, pair.partition("="))
+    if not name or not value:
+        raise OuzelError(f"--{flag} takes NAME=VALUE, such as {EXAMPLES[flag]}; got {pair!r}")
+    return name, value
+
+
+def check_counts(**counts: int | None) -> None:
+    """Refuse a count below 0."""
+    for name, value in counts.items():
+        if value is not None:
+            check(flag_of(name), COUNT, value)
+
+
+def check_plot(plot: str | None) -> None:
+    """Refuse a plot that could not be drawn, before anything is read."""
+    if plot is not None:
+        from ouzel.plotting.axes import check_plot_path
+
+        check_plot_path(plot)

@@ -22,6 +22,17 @@ names hash with MurmurHash3, too, though not to the same ids. What Vowpal Wabbit
 command here: `ouzel train` learns, `ouzel predict` predicts, `ouzel top` shows weights. An option of Vowpal Wabbit that
 Ouzel does not have is answered by its line of this table. `make vowpal-wabbit` writes this page from the code.
 
+`ouzel vw` prints the commands for a command line of Vowpal Wabbit, with a line for each option that has no equivalent,
+or is not needed; `ouzel vw --run` runs them, too.
+
+```text
+$ ouzel vw -d train.vw -l 0.5 --loss_function logistic -b 22 -q ab --passes 1 -f model
+ouzel train train.vw --model model --bits 22 --learning-rate 0.5 --loss logistic --cross 'a*:b*' --passes 1
+$ ouzel vw -t -i model -d test.vw -p out.csv --holdout_off
+# `--holdout_off` of Vowpal Wabbit is not needed here: nothing is held out without `--holdout-every N`
+ouzel predict model test.vw --output out.csv
+```
+
 | Vowpal Wabbit | here |
 | --- | --- |
 """

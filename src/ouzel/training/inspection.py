@@ -36,6 +36,7 @@ class ModelInfo:
     version: str | None  # of the Ouzel that wrote it; None for older formats
     learner: str
     analysis: str | None  # whose sketch it is, if that of an analysis
+    parameters: dict[str, Any]  # of the analysis
     task: str
     settings: dict[str, Any]  # all, as users write them
     changed: dict[str, Any]  # those that are not the learner's defaults
@@ -62,6 +63,8 @@ class ModelInfo:
     def facts(self) -> list[tuple[str, str]]:
         """Names and lines of the same facts for people."""
         facts = [] if self.analysis is None else [("analysis", self.analysis)]
+        given = [_option(name, value) for name, value in self.parameters.items() if value != ""]
+        facts += [("" if place else "parameters", line) for place, line in enumerate(_lines(given, "   "))]
         facts.append(("learner", "   ".join(filter(None, [self.learner, settings(self.changed)]))))
         facts += self._options()
         if self.analysis is None:  # else those of its sketch
@@ -147,6 +150,7 @@ def info(path: str | Path) -> ModelInfo:
         version=stored.version,
         learner=model.learner.name,
         analysis=notes.get("analysis"),
+        parameters=_parameters_in(path, notes),
         task=model.task.name,
         settings=given,
         changed={name: value for name, value in given.items() if value != defaults.get(name)},
@@ -165,6 +169,14 @@ def info(path: str | Path) -> ModelInfo:
         slots=slots,
         touched=None if slots is None else stored.touched(layouts, slots),
     )
+
+
+def _parameters_in(path: str | Path, notes: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an analysis from its notes."""
+    found = notes.get("parameters", {}) if "analysis" in notes else {}
+    if not isinstance(found, dict):
+        raise OuzelError(f"{path}: what it notes of its parameters makes no sense; make it again")
+    return found
 
 
 def _option(name: str, value: object) -> str:

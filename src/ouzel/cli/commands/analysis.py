@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
-from ouzel.cli import arguments, options
+from ouzel.cli import model_options, options
+from ouzel.cli.parameters import BYTES, only, option
 from ouzel.cli.ui import outputs
 
 if TYPE_CHECKING:
@@ -17,37 +16,36 @@ if TYPE_CHECKING:
     from ouzel.streams.options import Options
     from ouzel.streams.sources.source import Source
 
-Budget = Annotated[str, typer.Option(help="Memory budget in bytes, such as 8KB.")]
-ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the sketch to this file.")]
+Budget = Annotated[str, option("Memory budget in bytes, such as 8KB.", takes=BYTES, panel="Learner")]
+Learning = Annotated[model_options.Learning, only("learning_rate", "l2")]
 
 
 @dataclass(frozen=True)
 class Common:
     """Options of all three commands."""
 
-    learning_rate: options.LearningRate = None
-    l2: options.L2 = None
-    model: ModelFile = None
-    seed: options.Seed = None
+    panel: ClassVar = "Report"
+    model: Annotated[
+        str | None, option("Write the sketch to this file.", "-m", takes="OUT", panel="Saving and resuming")
+    ] = None
+    seed: Annotated[int | None, option("Seed of hashes and of random numbers (0).", panel="Features")] = None
     plot: options.Plot = None
     json_: options.Json = False
 
     def check(self, **counts: int) -> None:
         """Refuse counts below 0 and a plot that could not be drawn, before anything is read."""
-        arguments.check_counts(**counts)
-        arguments.check_plot(self.plot)
+        options.check_counts(**counts)
+        options.check_plot(self.plot)
 
-    @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self, learning: model_options.Learning) -> dict[str, Any]:
         """Settings of the sketch: step size and penalty if given, and the seed."""
-        given = arguments.settings_given(None, learning_rate=self.learning_rate, l2=self.l2)
-        return {**given, "seed": self.seed or 0}
+        return {**learning.settings, "seed": self.seed or 0}
 
-    def reading(self, lines: options.Lines, **more: Any) -> Options:
+    def reading(self, columns: options.Reading) -> Options:
         """Return the reading options of the stream."""
         from ouzel.streams.options import make_options
 
-        return make_options(arguments.reading_options(lines, seed=self.seed, **more))
+        return make_options(replace(columns, seed=self.seed).keywords())
 
 
 @contextmanager

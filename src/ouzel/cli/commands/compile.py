@@ -4,26 +4,51 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from types import TracebackType
+from typing import Annotated, Any, Self
 
 from ouzel.cli import options
+from ouzel.cli.model_options import LEARNER
+from ouzel.cli.parameters import FOLDER, option
 from ouzel.errors import OuzelError
+from ouzel.files import write_atomically
 from ouzel.learners import catalogue
+
+ROWS = 200
+CONVERTED = "blocks.arrow"
+REFUSED = 2  # exit status: a learner has no such task
+SINGLE = """
+import sys, ouzel
+TASKS = (ouzel.OnlineClassifier, "ab"), (ouzel.OnlineClassifier, "abc"), (ouzel.OnlineRegressor, (1.5, 2.0))
+for kind, labels in TASKS:
+    try:
+        model = kind(sys.argv[1])
+        for label in labels:
+            model.learn_one({"city=Rome": 1.0, "price": 2.0}, label)
+        model.predict_one({"price": 1.0})
+        model.fit([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]], list(labels[:2]) + list(labels[-1:]))
+    except ouzel.OuzelError:
+        pass
+"""
 
 
 def run_compile(
     learner: Annotated[
-        list[str] | None, typer.Option(help=f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.")
+        list[str] | None,
+        option(f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.", takes=LEARNER),
     ] = None,
     cache_dir: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder to fill ($OUZEL_CACHE_DIR, or the usual places).")
+        str | None, option("Folder to fill ($OUZEL_CACHE_DIR, or the usual places).", takes=FOLDER)
     ] = None,
     cpu: Annotated[
-        str | None, typer.Option(metavar="FAMILY", help="Compile for all processors of a family, such as x86-64-v3.")
+        str | None, option("Compile for all processors of a family, such as x86-64-v3.", takes="FAMILY")
     ] = None,
     json_: options.Json = False,
 ) -> None:
@@ -38,7 +63,6 @@ def run_compile(
     folder = str(Path(named).resolve()) if named else None
     if cpu is not None and folder is None:
         raise OuzelError("--cpu is for kernels in a folder of their own; name it with --cache-dir DIR")
-    from ouzel.cli.kernel_runs import Runs, settle_family
     from ouzel.cli.ui.progress import Screen
 
     begun = time.perf_counter()
@@ -61,3 +85,90 @@ def run_compile(
         print(
             f"kernels compiled in {found['seconds']:.0f} s; they are next to the sources, or in the folder for caches"
         )
+
+
+def settle_family(folder: Path, family: str | None) -> None:
+    """Set the family of processors that the kernels of a folder are compiled for; None keeps the present one."""
+    from ouzel.kernels.cache import FAMILIES, PROCESSOR, supports
+
+    if family is not None and family not in FAMILIES:
+        raise OuzelError(f"--cpu takes one of {', '.join(FAMILIES)}; got {family!r}")
+    if family is not None and not supports(family):
+        raise OuzelError(
+            f"this machine's processor is not one of {family}, and runs what it compiles; name an older one"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    if family is not None:
+        with write_atomically(folder / PROCESSOR) as file:
+            file.write(json.dumps({"family": family}).encode())
+
+
+class Runs:
+    """Runs with a word on each; the files to learn are in a temporary folder."""
+
+    def __init__(self, learners: list[str], cache: str | None) -> None:
+        self.learners = learners
+        self.environment = {**os.environ, **({} if cache is None else {"OUZEL_CACHE_DIR": cache})}
+        self._folder = tempfile.TemporaryDirectory(prefix="ouzel-compile-")
+        self.files = [*write_files(Path(self._folder.name)), CONVERTED]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._folder.cleanup()
+
+    def __len__(self) -> int:
+        return len(list(self._commands()))
+
+    def __iter__(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        for what, command in self._commands():
+            yield what, partial(self._run, command)
+
+    def _commands(self) -> Iterator[tuple[str, list[str]]]:
+        ouzel = [sys.executable, "-m", "ouzel"]
+        yield "converting", [*ouzel, "convert", "two.svm", CONVERTED]
+        for learner in self.learners:
+            for kind in ("two", "three", "numbers"):
+                model = f"{learner}.{kind}.ouzel"
+                losses = ["--loss", "squared"] if kind == "numbers" else []
+                train = [*ouzel, "train", f"{kind}.svm", "--learner", learner, *losses, "--model", model, "--json"]
+                yield f"{learner}: {kind}", train
+                yield f"{learner}: {kind}", [*ouzel, "predict", model, f"{kind}.svm", "--output", "predicted.csv"]
+            yield f"{learner}: one by one", [sys.executable, "-c", SINGLE, learner]
+        for name in self.files:
+            train = [*ouzel, "train", name, "--learner", self.learners[0], "--model", f"{name}.ouzel", "--json"]
+            yield f"reading {name}", train
+            if name != CONVERTED:
+                yield f"reading {name}", [*train, "--cross", "city*price"]
+        yield "predictions", [*ouzel, "test", f"{self.learners[0]}.two.ouzel", "two.svm", "--json"]
+
+    def _run(self, command: list[str]) -> None:
+        ran = subprocess.run(command, cwd=self._folder.name, env=self.environment, capture_output=True, text=True)
+        if ran.returncode not in (0, REFUSED):
+            raise OuzelError(f"compiling stopped: {' '.join(command[1:])}: {ran.stderr.strip().splitlines()[-1:]}")
+
+
+def write_files(folder: Path) -> list[str]:
+    """Write small files of every kind of label and of every format; return the names of the latter."""
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    numbers = [(k % 7 - 3) / 2 for k in range(ROWS)]
+    cities = [("Rome", "Bonn", "Oslo")[k % 3] for k in range(ROWS)]
+    for name, labels in (("two", (-1, 1)), ("three", (1, 2, 3)), ("numbers", (0.5, 2.25, 7.0))):
+        rows = (f"{labels[k % len(labels)]} 1:{numbers[k]} {k % 9 + 2}:1\n" for k in range(ROWS))
+        (folder / f"{name}.svm").write_text("".join(rows))
+    lines = (f"{(-1, 1)[k % 2]} |city {cities[k]} |price x:{numbers[k]}\n" for k in range(ROWS))
+    (folder / "t.vw").write_text("".join(lines))
+    columns = {"label": [k % 2 for k in range(ROWS)], "city": cities, "price": numbers, "note": ["so good"] * ROWS}
+    table = pyarrow.table(columns)
+    pyarrow.parquet.write_table(table, folder / "t.parquet")
+    pyarrow.csv.write_csv(table, folder / "t.csv")
+    coded = table.set_column(1, "city", table.column("city").dictionary_encode())
+    with pyarrow.OSFile(str(folder / "t.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, coded.schema) as file:
+        file.write_table(coded)
+    rows = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
+    (folder / "t.jsonl").write_text("".join(rows))
+    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow"]

@@ -7,9 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from ouzel.cli import arguments, options
+from ouzel.cli import options
+from ouzel.cli.parameters import argument, choice, option
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -17,12 +16,13 @@ if TYPE_CHECKING:
 
 
 def convert(
-    files: Annotated[list[str], typer.Argument(metavar="IN... OUT", help="Files in any format, and the one to write.")],
+    files: Annotated[list[str], argument("Files in any format, and the one to write.", "IN... OUT")],
     *,
     format: options.Format = None,
     columns: options.Reading,
     compression: Annotated[
-        str | None, typer.Option(help="Compression of an arrow or parquet file: lz4 or zstd.")
+        str | None,
+        option("Compression of an arrow or parquet file.", takes=choice("lz4", "zstd", checked=False)),
     ] = None,
     json_: options.Json = False,
 ) -> None:
@@ -42,7 +42,7 @@ def convert(
 
     format_of(output, compression)
     begun = time.perf_counter()
-    with read(given, format=format, **arguments.reading_options(columns)) as stream:
+    with read(given, format=format, **columns.keywords()) as stream:
         with Screen(Path(given[0]).name, stream, quiet=json_) as screen:
 
             def show(written: Block) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
+from ouzel.cli.parameters import COLUMN, argument, choice, only, option
 from ouzel.cli.ui.outputs import titled
 from ouzel.errors import DataError
 from ouzel.streams.formats.catalogue import FORMATS
@@ -17,27 +16,30 @@ if TYPE_CHECKING:
 
 
 def deltoids(
-    first: Annotated[str, typer.Argument(metavar="FIRST", help="A file, a pipe, or - for standard input.")],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help="The file to compare it with.")],
+    first: Annotated[str, argument("A file, a pipe, or - for standard input.", "FIRST")],
+    second: Annotated[str, argument("The file to compare it with.", "SECOND")],
     *,
     column: Annotated[
-        list[str] | None, typer.Option(help="Column of a table with the items; A+B joins columns; may be repeated.")
+        list[str] | None,
+        option("Column of a table with the items; A+B joins columns; may be repeated.", takes=COLUMN, panel="Columns"),
     ] = None,
-    top: Annotated[int, typer.Option(help="Number of items to show.")] = 20,
+    top: Annotated[int, option("Number of items to show.", panel="Report")] = 20,
     budget: analysis.Budget = "32KB",
     format: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(FORMATS)}, or lines of text; by default detected from the file name."),
-    ] = None,
-    shares: Annotated[bool, typer.Option("--shares", help="Compare relative frequencies, not counts.")] = False,
-    exact: Annotated[bool, typer.Option("--exact", help="Also count exactly, for true ratios and recall.")] = False,
-    compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare", help="Also show the recall of a pair of Count-Min sketches, with 1x and 8x the memory."
+        option(
+            f"{', '.join(FORMATS)}, or lines of text; by default detected from the file name.",
+            takes=choice(*FORMATS, "lines", name="FORMAT", checked=False),
+            panel="Files",
         ),
+    ] = None,
+    shares: Annotated[bool, option("Compare relative frequencies, not counts.")] = False,
+    exact: Annotated[bool, option("Also count exactly, for true ratios and recall.")] = False,
+    compare: Annotated[
+        bool, option("Also show the recall of a pair of Count-Min sketches, with 1x and 8x the memory.")
     ] = False,
-    lines: options.Lines,
+    columns: Annotated[options.Reading, only(options.Lines)],
+    learning: analysis.Learning,
     common: analysis.Common,
 ) -> None:
     """Find the items whose counts in two streams differ by the largest ratio, within a byte budget.
@@ -49,9 +51,9 @@ def deltoids(
     from ouzel.analytics.deltoids.two_streams import TwoStreams, open_both
     from ouzel.analytics.plots import draw_deltoids
 
-    found = RelativeDeltoids(budget, shares=shares, **common.settings)
+    found = RelativeDeltoids(budget, shares=shares, **common.settings(learning))
     reader = TwoStreams.start(found, exact, compare)
-    sources, stream = open_both((first, second), column or (), format, common.reading(lines))
+    sources, stream = open_both((first, second), column or (), format, common.reading(columns))
     with analysis.watching(
         f"{first} {second}", sources, lambda: f"{found.model.examples:,} items", common.json_
     ) as progress:

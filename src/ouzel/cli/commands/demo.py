@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from ouzel.cli import options
+from ouzel.cli.parameters import option
 
 if TYPE_CHECKING:
-    from ouzel.evaluation.comparison.compare import Entry
+    from ouzel.comparison.one_pass import Entry
     from ouzel.streams.block import Block
 
 LEARNERS = ("ogd", "adagrad", "son-oja")
@@ -34,9 +33,7 @@ class Show(NamedTuple):
 
 
 def demo(
-    plot: Annotated[
-        str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the learning curves to this file.")
-    ] = PICTURE,
+    plot: Annotated[str, option("Draw the learning curves to this file.", takes="PNG|SVG")] = PICTURE,
     json_: options.Json = False,
 ) -> None:
     """Train three learners on three built-in streams, and show which one wins.
@@ -73,8 +70,8 @@ def demo(
 def _best(show: Show, quiet: bool) -> list[Entry]:
     """Find the best step size of each learner, and print their row unless `quiet`."""
     from ouzel.cli.ui.progress import Screen
-    from ouzel.evaluation.comparison.compare import compare
-    from ouzel.evaluation.comparison.grid import candidates, parse_range
+    from ouzel.comparison.grid import candidates, parse_range
+    from ouzel.comparison.one_pass import compare
 
     steps = parse_range(show.steps)
     chosen = candidates(LEARNERS[:2], steps=steps, settings=show.settings)

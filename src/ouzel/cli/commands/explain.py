@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
+from ouzel.cli.parameters import COLUMN, choice, only, option
 from ouzel.cli.ui.outputs import titled
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.read import open_source
@@ -15,6 +15,7 @@ from ouzel.streams.read import open_source
 if TYPE_CHECKING:
     from ouzel.analytics.explanation.explained import Explained
 
+SIDES = "high", "low", "both"
 TRUE_FROM = {"high": "true risk from", "low": "1 / true risk from", "both": "true risk, or 1 / it, from"}
 
 
@@ -23,33 +24,30 @@ def explain(
     *,
     outlier: Annotated[
         str | None,
-        typer.Option(metavar="CONDITION", help="Rows to explain: 'amount > p80', 'amount > 1000', 'kind = x'."),
+        option("Rows to explain: 'amount > p80', 'amount > 1000', 'kind = x'.", takes="CONDITION"),
     ] = None,
     outlier_column: Annotated[
-        str | None, typer.Option(help="Or the column that is true, yes or above 0 for rows to explain.")
+        str | None, option("Or the column that is true, yes or above 0 for rows to explain.", takes=COLUMN)
     ] = None,
-    label: options.Label = None,
-    label_positive: Annotated[
-        str | None, typer.Option(help="The label of the rows to explain; by default those above 0.")
-    ] = None,
-    attributes: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Columns to explain by; by default all.")
-    ] = None,
-    ignore: options.Ignore = None,
-    order: Annotated[int, typer.Option(help="1 for attributes, 2 for pairs of attributes, too.")] = 1,
-    top: Annotated[int, typer.Option(help="Number of attributes to show.")] = 20,
-    side: Annotated[str, typer.Option(help="high, low or both: risks above or below those of other rows.")] = "high",
+    attributes: Annotated[str | None, option("Columns to explain by; by default all.", takes="A,B,…")] = None,
+    order: Annotated[int, option("1 for attributes, 2 for pairs of attributes, too.")] = 1,
+    top: Annotated[int, option("Number of attributes to show.", panel="Report")] = 20,
+    side: Annotated[
+        str, option("Risks above (high) or below (low) those of other rows, or both.", takes=choice(*SIDES))
+    ] = "high",
     min_support: Annotated[
-        int | None,
-        typer.Option(help="Minimum rows of an attribute; by default as many as chance does not explain."),
+        int | None, option("Minimum rows of an attribute; by default as many as chance does not explain.")
     ] = None,
     budget: analysis.Budget = "1MB",
-    unbalanced: Annotated[
-        bool, typer.Option("--unbalanced", help="Weight all rows equally, however rare outliers are, as in the paper.")
-    ] = False,
-    exact: Annotated[bool, typer.Option("--exact", help="Also count exactly, for true risks and recall.")] = False,
+    unbalanced: Annotated[bool, option("Weight all rows equally, however rare outliers are, as in the paper.")] = False,
+    exact: Annotated[bool, option("Also count exactly, for true risks and recall.")] = False,
     format: options.Format = None,
-    lines: options.Lines,
+    label_positive: Annotated[
+        str | None,
+        option("The label of the rows to explain; by default those above 0.", takes="LABEL", panel="Columns"),
+    ] = None,
+    columns: Annotated[options.Reading, only("label", "ignore", options.Lines)],
+    learning: analysis.Learning,
     common: analysis.Common,
 ) -> None:
     """Find the attributes (column=value) that make a row likely to be an outlier, with their relative risks.
@@ -57,23 +55,21 @@ def explain(
     Example: ouzel explain expenses.csv --outlier 'amount > p80'
     """
     common.check(top=top, min_support=min_support or 0)
-    if sum(given is not None for given in (outlier, outlier_column, label)) > 1:
+    if sum(given is not None for given in (outlier, outlier_column, columns.label)) > 1:
         raise OuzelError("--outlier, --outlier-column and --label exclude one another; give one of them")
     from ouzel.analytics.explanation.conditions import Condition
     from ouzel.analytics.explanation.explained import Explained
-    from ouzel.analytics.explanation.explainer import SIDES, StreamingExplainer
+    from ouzel.analytics.explanation.explainer import StreamingExplainer
     from ouzel.analytics.explanation.rows import Rule
     from ouzel.analytics.plots import draw_explanation
 
-    if side not in SIDES:
-        raise OuzelError(f"--side is one of {', '.join(SIDES)}; got {side!r}")
-    rule = Rule(None if outlier is None else Condition(outlier), outlier_column or label, label_positive)
-    explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, **common.settings)
+    rule = Rule(None if outlier is None else Condition(outlier), outlier_column or columns.label, label_positive)
+    explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, **common.settings(learning))
     explained = Explained(explainer, rule, exact)
     named = [name.strip() for name in attributes.split(",")] if attributes else []
     sources = [open_source(file) for file in files]
     with analysis.watching(files[0], sources, lambda: f"{explainer.model.examples:,} rows", common.json_) as progress:
-        explained.over(sources, format, common.reading(lines, ignore=ignore), named, progress)
+        explained.over(sources, format, common.reading(replace(columns, label=None)), named, progress)
     if not explainer.rows.sum() and not explained.interrupted:
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
     if min_support is None:

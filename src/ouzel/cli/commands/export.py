@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
 from ouzel.cli import options
+from ouzel.cli.parameters import argument
 
 
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .onnx.")],
+    model: options.ModelFile,
+    output: Annotated[str, argument("The file to write: .onnx.", "OUT")],
     json_: options.Json = False,
 ) -> None:
     """Export a model as an ONNX graph, and to OUT.json the rule by which names of features become its inputs.

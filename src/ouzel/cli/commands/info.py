@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
 from ouzel.cli import options
+from ouzel.cli.parameters import argument
 
 
 def run_info(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or that of an analysis.")],
+    model: Annotated[str, argument("A model file, or that of an analysis.", "MODEL")],
     json_: options.Json = False,
 ) -> None:
     """Show what a model file holds: learner, settings, classes, columns, metrics, sizes and versions.

@@ -6,9 +6,9 @@ import json
 import textwrap
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ouzel.cli import options
+from ouzel.cli.model_options import LEARNER
+from ouzel.cli.parameters import argument
 
 if TYPE_CHECKING:
     from ouzel.model.settings import Described
@@ -17,7 +17,9 @@ COLUMN = 30  # where what a setting takes begins
 
 
 def learners(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A learner; without one, all are listed.")] = None,
+    name: Annotated[
+        str | None, argument("A learner; without one, all are listed.", LEARNER._replace(name="NAME"))
+    ] = None,
     json_: options.Json = False,
 ) -> None:
     """List the learners that `--learner` takes, or the settings of one that `--set` takes, with their defaults.

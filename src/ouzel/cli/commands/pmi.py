@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
+from ouzel.cli.parameters import COLUMN, Kind, choice, only, option
 from ouzel.cli.ui.outputs import titled
 from ouzel.errors import DataError
 from ouzel.streams.read import open_source
@@ -15,38 +14,46 @@ from ouzel.streams.read import open_source
 if TYPE_CHECKING:
     from ouzel.analytics.pmi.corpus import Corpus
 
+TOKENS = Kind("HOW", words=lambda: ("word", "punctuation", "whitespace"))
+FORMATS = "csv", "tsv", "parquet", "arrow", "jsonl", "lines"
+
 
 def pmi(
     files: options.Files,
     *,
-    window: Annotated[int, typer.Option(help="Window in tokens that holds both members of a pair.")] = 6,
+    window: Annotated[int, option("Window in tokens that holds both members of a pair.")] = 6,
     budget: analysis.Budget = "1.4MB",
     tokens: Annotated[
         str,
-        typer.Option(metavar="HOW", help="word, punctuation, whitespace, a regular expression, or module:function."),
+        option("word, punctuation, whitespace, a regular expression, or module:function.", takes=TOKENS),
     ] = "word",
-    events: Annotated[
-        bool, typer.Option("--events", help="Each line is the name of one event; windows span lines.")
-    ] = False,
-    column: Annotated[str | None, typer.Option(help="Column of a table with the text, or the events.")] = None,
-    top: Annotated[int, typer.Option(help="Number of pairs to show.")] = 20,
+    events: Annotated[bool, option("Each line is the name of one event; windows span lines.")] = False,
+    column: Annotated[
+        str | None, option("Column of a table with the text, or the events.", takes=COLUMN, panel="Columns")
+    ] = None,
+    top: Annotated[int, option("Number of pairs to show.", panel="Report")] = 20,
     min_count: Annotated[
-        int, typer.Option(help="Minimum count of a pair that is shown; higher where fewer could be missed.")
+        int, option("Minimum count of a pair that is shown; higher where fewer could be missed.")
     ] = 25,
     rare: Annotated[
-        int, typer.Option(help="Count up to which a token is rare; pairs of rare tokens are counted (0: none).")
+        int, option("Count up to which a token is rare; pairs of rare tokens are counted (0: none).")
     ] = 600,
-    negatives: Annotated[int, typer.Option(help="Negative pairs sampled for each pair of the text.")] = 5,
+    negatives: Annotated[int, option("Negative pairs sampled for each pair of the text.")] = 5,
     sample_size: Annotated[
-        int, typer.Option(help="Size of the reservoir that negative pairs are sampled from, in tokens.")
+        int, option("Size of the reservoir that negative pairs are sampled from, in tokens.")
     ] = 4000,
-    heap_size: Annotated[int, typer.Option(help="Maximum number of pairs whose names are stored.")] = 4096,
-    exact: Annotated[bool, typer.Option("--exact", help="Also count exactly, for true PMI and recall.")] = False,
+    heap_size: Annotated[int, option("Maximum number of pairs whose names are stored.")] = 4096,
+    exact: Annotated[bool, option("Also count exactly, for true PMI and recall.")] = False,
     format: Annotated[
         str | None,
-        typer.Option(help="csv, tsv, parquet, arrow, jsonl or lines; by default detected from the file name."),
+        option(
+            f"{', '.join(FORMATS)}; by default detected from the file name.",
+            takes=choice(*FORMATS, name="FORMAT", checked=False),
+            panel="Files",
+        ),
     ] = None,
-    lines: options.Lines,
+    columns: Annotated[options.Reading, only(options.Lines)],
+    learning: analysis.Learning,
     common: analysis.Common,
 ) -> None:
     """Find the pairs of words, or of events, with the largest pointwise mutual information, within a byte budget.
@@ -67,12 +74,12 @@ def pmi(
         rare=rare,
         tokens=tokens,
         events=events,
-        **common.settings,
+        **common.settings(learning),
     )
     corpus = Corpus(found, exact)
     sources = [open_source(file) for file in files]
     with analysis.watching(files[0], sources, lambda: f"{found.seen:,} tokens", common.json_) as progress:
-        corpus.over(sources, format, column, common.reading(lines), progress)
+        corpus.over(sources, format, column, common.reading(columns), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
     analysis.report(found, common, corpus, draw_pmi, print_table, titled(files), top, max(min_count, 1))

@@ -8,64 +8,65 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from ouzel.cli import arguments, log_options, options
+from ouzel.cli import log_options, options
+from ouzel.cli.parameters import FILE, choice, option
+from ouzel.cli.parameters import only as only_options
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ouzel.evaluation.predictions import Predictions
+    from ouzel.model.model import Model
     from ouzel.streams.block import Block
 
 ENOUGH = 10  # predictions that should not all be the same
+LITTLE = 5e-4  # of a margin, or of 1, which would not be visible next to the others
 KINDS = ("labels", "margins", "probabilities")
 
 
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: options.ModelFile,
     files: options.Files,
     *,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
+        option(
+            "Write predictions to this file: csv, tsv, jsonl, parquet, arrow, by its suffix.",
             "-o",
-            metavar="FILE",
-            help="Write predictions to this file: csv, tsv, jsonl, parquet, arrow, by its suffix.",
+            takes=FILE,
+            panel="Report",
         ),
     ] = None,
     save_to: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
-            help="Send predictions to a log, as JSON: kafka://…/topic; or add them to a table: sqlite:///p.db#answers.",
+        option(
+            "Send predictions to a log, as JSON: kafka://…/topic; or add them to a table: sqlite:///p.db#answers.",
+            takes="URL",
+            panel="Report",
         ),
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Print labels, margins or probabilities only, without a header.")
+        str | None, option("Print these only, without a header.", takes=choice(*KINDS), panel="Report")
     ] = None,
     explain: Annotated[
-        int, typer.Option(metavar="N", help="Add the N features with the largest contributions to each prediction.")
+        int, option("Add this number of features with the largest contributions to each prediction.", panel="Report")
     ] = 0,
     format: options.Format = None,
-    label: options.Label = None,
-    id_: options.Id = None,
-    kinds: options.Kinds,
-    lines: options.Lines,
-    messages: options.Messages,
+    columns: Annotated[
+        options.Reading,
+        only_options("label", "id", options.Kinds, options.Derived, options.Lines, options.Messages),
+    ],
     following: log_options.Following,
-    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    json_: Annotated[bool, option("Print one JSON object per line.", panel="Report")] = False,
 ) -> None:
     """Predict a stream with a model; the model file says how columns are read.
 
     Example: ouzel predict a9a.ouzel a9a.t.svm.xz --only labels
     """
-    if only is not None and only not in KINDS:
-        raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
-    arguments.check_counts(explain=explain)
+    options.check_counts(explain=explain)
     if only is not None and explain and not (json_ or output or save_to):
         raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
-    from ouzel.cli.ui.explanations import explanations
     from ouzel.evaluation.predictions import Identity, check_ending, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
@@ -83,18 +84,18 @@ def predict(
         check_place(Path(output))
         check_ending(output)
     learnt, notes = persistence.load_notes(model)
-    given = arguments.reading_options(kinds, lines, messages, label=label, id=id_, bits=learnt.bits, seed=learnt.seed)
+    given = columns.keywords()
     alike, identity = Alike(), Identity(learnt)
-    reading = {**arguments.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
+    reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading, **further) as stream:
         as_text = output is not None or in_table or not (json_ or save_to)
 
-        def columns(block: Block) -> dict[str, Any]:
+        def predicted(block: Block) -> dict[str, Any]:
             predictions = alike.add(predictions_of(learnt, block))
             reasons = explanations(learnt, block, predictions, explain, as_text) if explain else {}
             return identity.columns(block) | predictions.columns(only) | reasons
 
-        found = map(columns, stream)
+        found = map(predicted, stream)
         if output is not None or save_to is not None:
             print(_delivered(found, output, save_to, in_table), file=sys.stderr)
         else:
@@ -190,3 +191,27 @@ def _send(found: Iterable[dict[str, Any]], url: str) -> int:
 
 def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def explanations(
+    model: Model, block: Block, predictions: Predictions, most: int, as_text: bool
+) -> dict[str, np.ndarray]:
+    """Return the columns `why`, the `most` largest contributions, and `all_else`, the rest of the margin.
+
+    As text both are one column, `sun -0.5, (intercept) -0.05, all else +0.2`.
+    """
+    import numpy as np
+
+    from ouzel.evaluation.predictions import reasons
+
+    listed = reasons(model, block, most)
+    margins = predictions.margins.max(axis=1)
+    rest = margins - np.array([sum(feature["contribution"] for feature in features) for features in listed])
+    if not as_text:
+        return {"why": listed, "all_else": rest}
+    texts = np.empty(block.rows, object)
+    for row, (features, beyond, margin) in enumerate(zip(listed, rest.tolist(), margins.tolist(), strict=True)):
+        contributions = [(feature["name"], feature["contribution"]) for feature in features]
+        contributions += [("all else", beyond)] if abs(beyond) > LITTLE * max(1.0, abs(margin)) else []
+        texts[row] = ", ".join(f"{name} {added:+.3g}" for name, added in contributions)
+    return {"why": texts}

@@ -8,36 +8,29 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ouzel.cli import options
 from ouzel.cli.experiments import RESULTS, experiment_names, load_experiments
+from ouzel.cli.parameters import FILE, FOLDER, Kind, argument, option
 from ouzel.errors import OuzelError
 
-
-def experiments_beginning(text: str) -> list[str]:
-    """Return the names that complete a text, for shells."""
-    return [name for name in experiment_names() if name.startswith(text)]
+EXPERIMENT = Kind("NAME", words=experiment_names)
 
 
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="NAME",
-            autocompletion=experiments_beginning,
-            help=f"The experiment: {', '.join(experiment_names()) or 'those of the source checkout'}; "
+        argument(
+            f"The experiment: {', '.join(experiment_names()) or 'those of the source checkout'}; "
             "without one, all are listed, and which reports are of other code.",
+            EXPERIMENT,
         ),
     ] = None,
-    paths: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further data sets.")] = None,
-    data: Annotated[str, typer.Option(help="Folder with the data sets.")] = "data",
+    paths: Annotated[list[str] | None, argument("Further data sets.", FILE)] = None,
+    data: Annotated[str, option("Folder with the data sets.", takes=FOLDER)] = "data",
     output: Annotated[
-        str | None, typer.Option(help="Folder for NAME.md and NAME.png (reproduce/results of the checkout).")
+        str | None, option("Folder for NAME.md and NAME.png (reproduce/results of the checkout).", takes=FOLDER)
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")
-    ] = False,
+    quick: Annotated[bool, option("A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")] = False,
     json_: options.Json = False,
 ) -> None:
     """Reproduce an experiment of the papers, and write its table and figure.

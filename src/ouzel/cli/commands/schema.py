@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Annotated
 
-import typer
-
+from ouzel.cli.parameters import Kind, argument
 from ouzel.errors import OuzelError, suggest
+
+
+def commands() -> Iterable[str]:
+    """Return the names of commands with a schema."""
+    from ouzel.cli.schemas.commands import SCHEMAS
+
+    return SCHEMAS
+
+
+COMMAND = Kind("COMMAND", words=commands)
 
 
 def schema(
     command: Annotated[
         str | None,
-        typer.Argument(metavar="COMMAND", help="A command; without one, those that have a schema are listed."),
+        argument("A command; without one, those that have a schema are listed.", COMMAND),
     ] = None,
 ) -> None:
     """Print the JSON schema of what a command prints with --json, or for `predict` of each line.
 
     Example: ouzel schema train
     """
+    from ouzel.cli.app import COMMANDS
     from ouzel.cli.schemas.commands import OTHERWISE, SCHEMAS, schema_of
 
     if command is None:
         print("\n".join(SCHEMAS))
         return
-    if command in OTHERWISE:
-        raise OuzelError(f"there is no schema of {command}: it {OTHERWISE[command]}")
+    if command in COMMANDS and command not in SCHEMAS:
+        raise OuzelError(f"there is no schema of {command}: it {OTHERWISE.get(command, 'prints no JSON')}")
     if command not in SCHEMAS:
         raise OuzelError(f"there is no schema of {command!r}{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
     print(json.dumps(schema_of(command), indent=1))

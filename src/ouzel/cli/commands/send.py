@@ -7,10 +7,9 @@ import sys
 import time
 from typing import Annotated
 
-import typer
-
 from ouzel.cli import options
 from ouzel.cli.commands.serve import NEEDED
+from ouzel.cli.parameters import FILE, option
 from ouzel.errors import OuzelError
 
 SHOWN = 5  # refused lines
@@ -18,9 +17,9 @@ SHOWN = 5  # refused lines
 
 def send(
     files: options.Files,
-    to: Annotated[str, typer.Option(metavar="URL", help="Address of the service.")] = "http://localhost:8000",
-    name: Annotated[str | None, typer.Option(help="Name of the model (the first).")] = None,
-    token: Annotated[str | None, typer.Option(metavar="FILE", help="File with a token.")] = None,
+    to: Annotated[str, option("Address of the service.", takes="URL")] = "http://localhost:8000",
+    name: Annotated[str | None, option("Name of the model (the first).", takes="NAME")] = None,
+    token: Annotated[str | None, option("File with a token.", takes=FILE)] = None,
     format: options.Format = None,
     json_: options.Json = False,
 ) -> None:

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from ouzel.cli import arguments, options
+from ouzel.cli import options
+from ouzel.cli.parameters import MODEL, only, option
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -18,18 +17,15 @@ MOST_CLASSES = 10  # of a confusion matrix on a screen
 
 
 def run_test(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: options.ModelFile,
     files: options.Files,
     *,
     against: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="Another model to test on the same examples; may be repeated."),
+        option("Another model to test on the same examples; may be repeated.", takes=MODEL),
     ] = None,
     format: options.Format = None,
-    label: options.Label = None,
-    weight: options.Weight = None,
-    group: options.Group = None,
-    lines: options.Lines,
+    columns: Annotated[options.Reading, only("label", "weight", "group", options.Lines)],
     plot: options.Plot = None,
     save_to: options.SaveTo = None,
     json_: options.Json = False,
@@ -40,15 +36,14 @@ def run_test(
 
     Example: ouzel test a9a.ouzel a9a.t.svm.xz --against other.ouzel
     """
-    from ouzel.cli.ui.outputs import write_outputs
-    from ouzel.cli.ui.table_rows import added_to, check_save_to
+    from ouzel.cli.ui.outputs import added_to, check_save_to, write_outputs
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
     from ouzel.model.tasks.choose import learns_numbers
     from ouzel.streams.labels import classes_in
     from ouzel.streams.read import read
 
-    arguments.check_plot(plot)
+    options.check_plot(plot)
     check_save_to(save_to)
     models = [model, *(against or [])]
     _check_examples(files)
@@ -58,10 +53,7 @@ def run_test(
     remarks: list[str] = []
     for path in models:
         learnt, notes = persistence.load_notes(path)
-        given = arguments.reading_options(
-            lines, label=label, weight=weight, group=group, bits=learnt.bits, seed=learnt.seed
-        )
-        with read(files, format=format, **arguments.reading_as_learnt(learnt, notes, given)) as stream:
+        with read(files, format=format, **options.reading_as_learnt(learnt, notes, columns.keywords())) as stream:
             if learns_numbers(learnt.learner) and not (learnt.task.numbers or learnt.task.groups):
                 remarks += classes_in(stream.first(), "train with --task regression to predict numbers")
             found[path] = evaluate(learnt, stream)
@@ -97,7 +89,7 @@ def _check_examples(files: list[str]) -> None:
 
 def _show(found: dict[str, TestReport]) -> None:
     """Print a table with one column per model, and the confusion matrix of a single model."""
-    from ouzel.cli.ui.table_rows import FIGURES
+    from ouzel.cli.ui.outputs import FIGURES
     from ouzel.cli.ui.tables import console_for_tables, named_table, show_named
     from ouzel.evaluation.formatting import figure
 

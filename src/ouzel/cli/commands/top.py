@@ -4,48 +4,42 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ouzel.cli import options
+from ouzel.cli.parameters import FILE, choice, option
 from ouzel.errors import OuzelError
 from ouzel.files import check_place
 from ouzel.ranges import COUNT, check
 
 if TYPE_CHECKING:
     from ouzel.model.answers import Feature
+    from ouzel.model.model import Model
 
 SORTED_BY = ("importance", "weight")
 
 
 def top(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    n: Annotated[int, typer.Option("-n", help="Number of features to show.")] = 20,
-    all_: Annotated[bool, typer.Option("--all", help="Show all features whose weights are not zero.")] = False,
+    model: options.ModelFile,
+    n: Annotated[int, option("Number of features to show.", "-n")] = 20,
+    all_: Annotated[bool, option("Show all features whose weights are not zero.")] = False,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the table to this file: csv, tsv, jsonl, parquet, arrow."
-        ),
+        option("Write the table to this file: csv, tsv, jsonl, parquet, arrow.", "-o", takes=FILE),
     ] = None,
     save_to: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL#TABLE", help="Write it to a table of a database, replacing that: sqlite:///w.db#weights."
-        ),
+        option("Write it to a table of a database, replacing that: sqlite:///w.db#weights.", takes="URL#TABLE"),
     ] = None,
     direction: Annotated[
-        int | None, typer.Option(metavar="K", help="Show the sketch's K-th direction instead of the weights.")
+        int | None, option("Show the direction of the sketch with this number instead of the weights.")
     ] = None,
     sort: Annotated[
         str,
-        typer.Option(
-            metavar="importance|weight",
-            help="Rank features by importance, |weight| × standard deviation, or by |weight|.",
-        ),
+        option("Rank features by importance, |weight| × standard deviation, or by |weight|.", takes=choice(*SORTED_BY)),
     ] = "importance",
     json_: options.Json = False,
 ) -> None:
@@ -60,9 +54,6 @@ def top(
     Example: ouzel top a9a.ouzel --all -o weights.csv
     """
     check("-n", COUNT, n)
-    if sort not in SORTED_BY:
-        raise OuzelError(f"--sort is one of {', '.join(SORTED_BY)}; got {sort!r}")
-    from ouzel.cli.ui import spectrum
     from ouzel.evaluation.formatting import feature_lines, named
     from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
@@ -77,15 +68,15 @@ def top(
         check_place(Path(output))
     learnt, notes = persistence.load_notes(model)
     n = learnt.capacity if all_ else n
-    states = spectrum.states_shown(learnt)
+    states = states_shown(learnt)
     listed = _pairs(model, notes.get("analysis"), n)
     if listed is not None:
         columns = [(None, listed)]
     else:
         columns = named((heaviest if sort == "weight" or direction is not None else most_important)(learnt, n))
-    spectra = [spectrum.spectrum(learnt, state) for state in states]
+    spectra = [spectrum_of(learnt, state) for state in states]
     if direction is not None:
-        directions = [spectrum.direction(learnt, state, direction, n) for state in states]
+        directions = [direction_of(learnt, state, direction, n) for state in states]
         columns = [
             (label, list(starmap(Feature, column))) for (label, _), column in zip(columns, directions, strict=True)
         ]
@@ -114,7 +105,7 @@ def top(
             print(f"direction {direction} of the sketch")
         for line in feature_lines(column):
             print(line)
-        for line in spectrum.spectrum_lines(found):
+        for line in spectrum_lines(found):
             print(line)
 
 
@@ -128,3 +119,54 @@ def _pairs(path: str, analysis: str | None, n: int) -> list[Feature] | None:
         return None
     found = persistence.load_parts(path, StreamingPMI.of_parts).estimates(n)  # no text is read: no tokeniser is needed
     return [Feature(f"{pair.first} {pair.second}", pair.pmi) for pair in found]
+
+
+def states_shown(model: Model) -> list[Any]:
+    """Return the states in the order of the shown classes; a state of all classes is repeated for each."""
+    if len(model.states) == 1:
+        return model.states * model.columns
+    return [model.states[k] for k in model.classes.order()]
+
+
+def spectrum_of(model: Model, state: Any) -> dict[str, Any]:
+    """Return the eigenvalues of the sketch, largest first, and the condition number of the metric, if it has them."""
+    import numpy as np
+
+    from ouzel.learners.protocol import Conditioned, Spectral
+
+    module, found = model.module, {}
+    if isinstance(module, Spectral) and model.examples:
+        found["eigenvalues"] = np.sort(module.eigenvalues(state))[::-1].tolist()
+    if isinstance(module, Conditioned):
+        found["condition_number"] = module.condition_number(state, model.settings)
+    return found
+
+
+def spectrum_lines(found: dict[str, Any]) -> list[str]:
+    """Return the lines of a spectrum."""
+    from ouzel.evaluation.formatting import figure
+
+    lines = []
+    if "eigenvalues" in found:
+        shown = " ".join(f"{value:.3g}" for value in found["eigenvalues"])
+        lines += textwrap.wrap(f"eigenvalues of the sketch: {shown or 'none'}", 79, subsequent_indent="  ")
+    if "condition_number" in found:
+        lines.append(f"effective condition number: {figure(found['condition_number'])}")
+    return lines
+
+
+def direction_of(model: Model, state: Any, number: int, n: int) -> list[tuple[str, float]]:
+    """Return the n largest (feature, component) of a direction of the sketch; number 1 has the largest eigenvalue."""
+    import numpy as np
+
+    from ouzel.learners.protocol import Spectral
+    from ouzel.model.answers import heaviest_slots
+
+    module = model.module
+    if not isinstance(module, Spectral):
+        raise OuzelError(f"--direction is for a model with a sketch, such as son-oja; this is {model.learner.name}")
+    order = np.argsort(-module.eigenvalues(state), kind="stable")
+    if not 1 <= number <= len(order):
+        raise OuzelError(f"--direction takes a number from 1 to {len(order)}, the sketch's size; got {number}")
+    slots, components = heaviest_slots(module.directions(state)[order[number - 1], : model.dimension], n)
+    return [(str(model.feature_name(int(slot) - 1)), float(part)) for slot, part in zip(slots, components, strict=True)]

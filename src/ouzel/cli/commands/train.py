@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
-from ouzel.cli import arguments, log_options, options, spread_options
+from ouzel.cli import log_options, model_options, options
+from ouzel.cli.parameters import FOLDER, MODEL, Kind, option, values
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
 from ouzel.cli.ui.training_report import OutputOptions, report_training
 from ouzel.errors import OuzelError
-from ouzel.learners import catalogue
+from ouzel.flags import flag_of
+from ouzel.learners.catalogue import DEFAULT
+from ouzel.ranges import COUNT, check
 
 if TYPE_CHECKING:
     from ouzel.cli.ui.progress import Screen
@@ -20,56 +22,94 @@ if TYPE_CHECKING:
     from ouzel.streams.block_stream import BlockStream
     from ouzel.training.session import Session
 
+MERGE_EVERY = Kind("INTEGER|auto", words=lambda: ("auto",))
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Options of the model file, and of the passes that lead to it."""
+
+    panel: ClassVar = "Saving and resuming"
+    model: Annotated[str | None, option("Write the model here.", "-m", takes="OUT")] = None
+    resume: Annotated[
+        str | None, option("Resume training from this model; its settings come from the file.", takes=MODEL)
+    ] = None
+    relearn: Annotated[bool, option("With --resume: learn the files again, known or not.")] = False
+    checkpoint_every: Annotated[
+        str | None,
+        option("Save the model every N examples, or every 30s, 5m, 1h.", takes="INTEGER|DURATION"),
+    ] = None
+    passes: Annotated[int | None, option("Passes over the files (1).")] = None
+    cache: Annotated[
+        str | None, option("Folder to cache parsed examples in, for further passes and runs.", takes=FOLDER)
+    ] = None
+    holdout_every: Annotated[int | None, option("Hold out every n-th example: predict it and never learn it.")] = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Options of distributed training; without any, one process learns the whole stream."""
+
+    panel: ClassVar = "Distributed training"
+    workers: Annotated[int | None, option("Number of processes of this machine that learn, in rounds.")] = None
+    cluster: Annotated[
+        str | None,
+        option("Learn on a cluster: tcp://HOST:8786 of Dask, ray or ray://HOST:10001.", takes="ADDRESS"),
+    ] = None
+    merge_every: Annotated[
+        str | None,
+        option("Examples that each shard learns between two merges (10000), or auto.", takes=MERGE_EVERY),
+    ] = None
+    lanes: Annotated[
+        int | None,
+        option("Parts of the stream that are learnt in parallel (8); the model depends on their number."),
+    ] = None
+
+    def of_rounds(self, refused: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the options that were given as keywords of the library, or None; refuse `refused` with them."""
+        given = {name: value for name, value in values(self).items() if value is not None}
+        if not given:
+            return None
+        if self.workers is None and self.cluster is None:
+            flag = flag_of(next(iter(given)))
+            raise OuzelError(f"{flag} is for learning in rounds; add --workers N, or --cluster ADDRESS")
+        if self.workers is not None and self.cluster is not None:
+            raise OuzelError("--workers are processes of this machine, --cluster is another's; give one of them")
+        for name, value in refused.items():
+            if value:
+                raise OuzelError(f"{flag_of(name)} does not go with --workers and --cluster; leave it out")
+        for name in ("workers", "lanes"):
+            if name in given:
+                check(flag_of(name), COUNT, given[name])
+        every = given.get("merge_every")
+        if every is not None and every != "auto":
+            if not every.isdigit() or int(every) < 1:
+                raise OuzelError(f"--merge-every takes a number of examples, or auto; got {every!r}")
+            given["merge_every"] = int(every)
+        return given
+
 
 def train(
     files: options.FilesOrSql = None,
     *,
-    learner: Annotated[
-        str | None, typer.Option(help=f"Name of the learner ({catalogue.DEFAULT}); `ouzel learners` lists them.")
+    learner: model_options.Learner = None,
+    task: model_options.Task,
+    learning: model_options.Learning,
+    preparation: model_options.Preparation,
+    most_classes: Annotated[
+        int | None, option("Maximum number of classes (1000, at most 10000).", panel="Learner")
     ] = None,
-    task: options.Task = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="Resume training from this model; its settings come from the file."),
-    ] = None,
-    relearn: Annotated[
-        bool, typer.Option("--relearn", help="With --resume: learn the files again, known or not.")
-    ] = False,
-    checkpoint_every: Annotated[
-        str | None, typer.Option(metavar="N|TIME", help="Save the model every N examples, or every 30s, 5m, 1h.")
-    ] = None,
-    passes: Annotated[int | None, typer.Option(help="Passes over the files (1).")] = None,
-    cache: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Folder to cache parsed examples in, for further passes and runs."),
-    ] = None,
-    holdout_every: Annotated[
-        int | None, typer.Option(help="Hold out every n-th example: predict it and never learn it.")
-    ] = None,
-    loss: options.Loss = None,
-    learning_rate: options.LearningRate = None,
-    l1: options.L1 = None,
-    l2: options.L2 = None,
-    budget: options.Budget = None,
-    sketch_size: options.SketchSize = None,
-    epsilon: options.Epsilon = None,
-    set_: options.Setting = None,
-    preparation: options.Preparation,
+    saving: Saving,
     format: options.Format = None,
     columns: options.Reading,
-    pairs: options.Pairs = None,
-    most_classes: Annotated[
-        int | None, typer.Option("--max-classes", help="Maximum number of classes (1000, at most 10000).")
-    ] = None,
     following: log_options.Following,
-    spread: spread_options.Spread,
+    spread: Spread,
     querying: log_options.Querying,
-    top: Annotated[int, typer.Option(help="Number of the most important features to show.")] = 10,
+    top: Annotated[int, option("Number of the most important features to show.", panel="Report")] = 10,
     plot: options.Plot = None,
     save_to: options.SaveTo = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Show a screen that redraws: error, learning curve, weights.")
+        bool, option("Show a screen that redraws: error, learning curve, weights.", panel="Report")
     ] = False,
     json_: options.Json = False,
 ) -> None:
@@ -78,21 +118,16 @@ def train(
     Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
     """
     sources = log_options.sources_of(files, querying)
-    reading = arguments.reading_options(columns)
-    arguments.check_task(task)
-    arguments.check_counts(pairs=pairs, top=top)
-    arguments.check_most_classes(most_classes)
-    named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
-    settings = arguments.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
+    reading, settings = columns.keywords(), learning.settings
+    options.check_counts(pairs=task.pairs, top=top)
+    model_options.check_most_classes(most_classes)
     from ouzel.cli.ui.heartbeat import checkpoints_of
+    from ouzel.cli.ui.outputs import check_save_to
     from ouzel.files import locked
 
-    rows, seconds = checkpoints_of(checkpoint_every, model)
-    arguments.check_plot(plot)
-    if save_to is not None:
-        from ouzel.cli.ui.table_rows import check_save_to
-
-        check_save_to(save_to)
+    rows, seconds = checkpoints_of(saving.checkpoint_every, saving.model)
+    options.check_plot(plot)
+    check_save_to(save_to)
     answer = OutputOptions(plot, save_to, top, json_)
     if learner is not None:
         from ouzel.learners.plugins import learner_named
@@ -100,53 +135,45 @@ def train(
         learner = learner_named(learner)
     further = log_options.of_logs(following, sources)
     refused = {
-        "passes": (passes or 1) > 1,
-        "relearn": relearn,
+        "passes": (saving.passes or 1) > 1,
+        "relearn": saving.relearn,
         "follow": further,
-        "cache": cache is not None,
+        "cache": saving.cache is not None,
         "live": live,
     }
-    rounds = spread_options.of_rounds(spread, refused)
+    rounds = spread.of_rounds(refused)
+    common: dict[str, Any] = {"task": task.task, "pairs": task.pairs, "reading": reading, "format": format}
+    common |= {"most_classes": most_classes, "holdout_every": saving.holdout_every}
+    common |= {"resume": saving.resume, "checkpoint_every": rows}
     if rounds is not None:
         log_options.check_rounds(sources, seconds)
         from ouzel.cli.commands.train_rounds import train_in_rounds
 
-        made = {**preparation.prepared, **settings, "intercept": not preparation.no_intercept and task != "ranking"}
-        made |= {"task": task, "pairs": pairs or 0, "resume": resume, "checkpoint_every": rows, "format": format}
-        made |= {"holdout_every": holdout_every or 0, "reading": reading, "most_classes": most_classes, **rounds}
-        train_in_rounds(sources, learner or catalogue.DEFAULT, model, answer, made)
+        made = {**preparation.prepared, **settings, **common, **rounds}
+        made["intercept"] = not preparation.no_intercept and task.task != "ranking"
+        train_in_rounds(sources, learner or DEFAULT, saving.model, answer, made)
         return
-    with nullcontext() if model is None else locked(model):
+    with nullcontext() if saving.model is None else locked(saving.model):
         from ouzel.training.session import Session, SessionOptions
 
-        chosen = SessionOptions(
-            learner=learner,
-            settings=settings,
-            intercept=not preparation.no_intercept,
-            prepared=preparation.prepared,
-            reading=reading,
-            format=format,
-            passes=passes,
-            holdout_every=holdout_every,
-            output=model,
-            resume=resume,
-            checkpoint_every=rows,
-            task=task,
-            pairs=pairs,
-            relearn=relearn,
-            most_classes=most_classes,
-            following=further,
-        )
-        kind: type[Session] = Session
+        begun: dict[str, Any] = {
+            "learner": learner,
+            "settings": settings,
+            "prepared": preparation.prepared,
+            "following": further,
+        }
+        begun |= {"intercept": not preparation.no_intercept, "passes": saving.passes, "relearn": saving.relearn}
+        chosen = SessionOptions(**begun, **common, output=saving.model)
+        session_type: type[Session] = Session
         if chosen.resumes:
             from ouzel.training.resumed_session import ResumedSession
 
-            kind = ResumedSession
-        session = kind.start(sources, chosen)
-        if cache is not None:
+            session_type = ResumedSession
+        session = session_type.start(sources, chosen)
+        if saving.cache is not None:
             from ouzel.streams.convert import cache_for
 
-            session.block_cache = cache_for(cache, session.reading, session.model.space, session.inherited)
+            session.block_cache = cache_for(saving.cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
 
     def saved(path: str) -> None:
@@ -165,7 +192,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
 
-    with _screen_of(session.title, quiet, live) as screen:
+    with _screen(session.title, quiet, live) as screen:
 
         def stand() -> None:
             screen.stream = session.stream
@@ -218,12 +245,12 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
     return failed
 
 
-def _screen_of(title: str, quiet: bool, live: bool) -> Screen:
+def _screen(title: str, quiet: bool, live: bool) -> Screen:
     """Return a screen with a growing table, or with `live` the dashboard."""
-    if live:
-        from ouzel.cli.ui.dashboard import Dashboard
-
-        return Dashboard(title, quiet=quiet)
     from ouzel.cli.ui.progress import Screen
 
-    return Screen(title, quiet=quiet)
+    if not live:
+        return Screen(title, quiet=quiet)
+    from ouzel.cli.ui.dashboard import Dashboard
+
+    return Dashboard(title, quiet=quiet)

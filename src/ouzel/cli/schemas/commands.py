@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ouzel.cli.schemas.analyses import DELTOIDS, EXPLAIN, PMI
-from ouzel.cli.schemas.training import TRAIN
+from ouzel.cli.schemas.results import DELTOIDS, EXPLAIN, PMI, TRAIN
 from ouzel.cli.schemas.words import (
     CALIBRATION,
     CONFUSION,
@@ -70,6 +69,7 @@ INFO = record(
         "version": ("string|null", "of the Ouzel that wrote it; null of older formats"),
         "learner": ("string", "its name"),
         "analysis": ("string|null", "what the model is the sketch of, if it is that of an analysis"),
+        "parameters": ("object", "of the analysis, if it is one"),
         "task": ("string", "classification, regression or ranking"),
         "settings": ("object", "of the learner, all"),
         "changed": ("object", "those that are not its defaults"),
@@ -219,7 +219,7 @@ OTHERWISE = {
     "and what the event is about",
     "schema": "prints a JSON schema, which is JSON as it is",
 }
-"""Commands without --json, and their alternatives."""
+"""Commands without --json that have an alternative."""
 
 
 def schema_of(command: str) -> Schema:

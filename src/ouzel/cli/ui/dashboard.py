@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.columns import Columns
@@ -12,7 +13,6 @@ from rich.live import Live
 from rich.text import Text
 
 from ouzel.cli.ui.progress import Screen, in_column
-from ouzel.cli.ui.terminal_plot import drawn
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, figure, named, ranking, short, size
 from ouzel.evaluation.metrics import Scores
@@ -27,6 +27,7 @@ WIDE = 110  # columns from which on curve and weights stand side by side
 WEIGHTS, NAME, BAR = 10, 28, 12  # of the list of features: lines, columns of names and of bars
 LEAST, MOST = 6, 14  # lines of the curve
 START, PARTS = 64, 48  # the curve starts after 1 / START of the examples; recent errors are of PARTS parts
+MARGIN, TICK = 9, 14  # columns that the axis takes, and that a number below it has
 FAR, NEAR = "blue", "yellow"
 MOVED = 0.005  # of the largest effect, below which an effect has not moved
 
@@ -180,3 +181,27 @@ def _of_process() -> str:
 
     unit = 1 if sys.platform == "darwin" else 1024
     return f"   {size(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)} of the process"
+
+
+def drawn(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], width: int, height: int) -> str:
+    """Plot lines over examples, by colour, as text of `width` columns and `height` lines.
+
+    >>> text = drawn({"blue": ([1, 2, 4], [1.0, 0.5, 0.25])}, 40, 8)
+    >>> len(text.splitlines()), max(map(len, text.splitlines())) >= 40
+    (8, True)
+    """
+    import plotext
+
+    figure = plotext.figure
+    figure.clear()
+    figure.theme("colorless")  # but for the lines
+    figure.plot_size(width, height)
+    for colour, (xs, ys) in lines.items():
+        marker = plotext.marker("braille", colour)
+        figure.draw(figure.signal(list(xs), list(ys), marker=marker).lines())
+    end = max((xs[-1] for xs, _ in lines.values() if len(xs)), default=1)
+    count = max(2, (width - MARGIN) // TICK)
+    places = [end * k / (count - 1) for k in range(count)]
+    figure.ruler("x").lim(0, end)
+    figure.ruler("x").ticks(places, [short(place) for place in places])
+    return str(figure.build().string()).rstrip("\n")

@@ -1,15 +1,22 @@
-"""Output of results: files first, then text."""
+"""Output of results: files first, then text; and metrics as rows of a table in a database, for `--save-to`."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.formatting import NAMES
 
+SHOWN = (
+    *("error_rate", "log_loss", "auc", "calibration_error", "rmse", "mae", "r2", "deviance"),
+    *("average_precision", "mean_loss", "baseline"),
+)
+FIGURES = {name: NAMES[name] for name in SHOWN}
+ABOUT = {"model": "string", "files": "string", "learner": "string", "task": "string", "examples": "int64"}
 Written = tuple[str | None, str, Callable[[str], Any]]  # a file, what to say of it, and what writes it
 
 
@@ -43,6 +50,33 @@ def write_outputs(
         raise
     if failed is not None:
         raise failed
+
+
+def check_save_to(address: str | None) -> None:
+    """Refuse an address of `--save-to` that is not a table of a database."""
+    if address is not None:
+        from ouzel.streams.sources.databases import check_table
+
+        check_table(address)
+
+
+def added_to(address: str | None, files: Sequence[str], rows: Callable[[], Sequence[Mapping[str, Any]]]) -> Written:
+    """Return an output that adds rows to a table; members of `ABOUT` and `FIGURES` that a row lacks are null."""
+
+    def add(_: str) -> None:
+        import pyarrow
+
+        from ouzel.streams.sources.addresses import is_remote, name_of
+        from ouzel.streams.sources.databases import write_table
+
+        assert address is not None
+        names = " ".join(name_of(file) if is_remote(file) else file for file in files)  # without passwords
+        given = [{"files": names, **row} for row in rows()]
+        types = {**ABOUT, **dict.fromkeys(FIGURES, "double")}
+        columns = {name: pyarrow.array([row.get(name) for row in given], type) for name, type in types.items()}
+        write_table(address, [pyarrow.table(columns)], replace=False)
+
+    return None if address is None else address.rpartition("#")[2], "figures added to", add  # it may hold a password
 
 
 def titled(files: Sequence[str], between: str = ", ") -> str:

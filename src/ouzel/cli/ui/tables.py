@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ouzel.evaluation.comparison.tables import Table as Results
+from ouzel.comparison.tables import Table as Results
 
 WIDEST = 1000
 STEPS = "best step"  # the column whose cells may take several lines

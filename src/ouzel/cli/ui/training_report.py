@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ouzel.cli.ui.outputs import Written, titled, write_outputs
+from ouzel.cli.ui.outputs import Written, added_to, titled, write_outputs
 
 if TYPE_CHECKING:
     from ouzel.evaluation.report import Report
@@ -59,9 +59,5 @@ def report_training(
         for given in figures.values():
             print("\n".join(given.facts))
 
-    written: list[Written] = [saved, (options.plot, "curve drawn in", draw)]
-    if options.to is not None:
-        from ouzel.cli.ui.table_rows import added_to
-
-        written.append(added_to(options.to, files, lambda: [{"model": output, **vars(report)}]))
-    write_outputs(written, answer if options.as_json else None, show)
+    added = added_to(options.to, files, lambda: [{"model": output, **vars(report)}])
+    write_outputs([saved, (options.plot, "curve drawn in", draw), added], answer if options.as_json else None, show)

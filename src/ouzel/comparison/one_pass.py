@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ouzel.comparison.contestant import Contestant, entered
+from ouzel.comparison.grid import Candidate
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.contestant import Contestant, entered
-from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.counts import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.metrics import Scores

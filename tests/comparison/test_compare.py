@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
+from ouzel.comparison.grid import candidates, learner_names, parse_range, step_size
+from ouzel.comparison.one_pass import Entry, best_of_rows, compare
+from ouzel.comparison.shuffles import compare_orders, join
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.compare import Entry, best_of_rows, compare
-from ouzel.evaluation.comparison.grid import candidates, learner_names, parse_range, step_size
-from ouzel.evaluation.comparison.shuffles import compare_orders, join
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
@@ -95,7 +95,7 @@ def test_orders_are_the_same_for_all_and_repeat():
 
 
 def test_learners_that_take_long_are_named_while_one_waits(monkeypatch):
-    monkeypatch.setattr("ouzel.evaluation.comparison.compare.PATIENCE", 0.01)
+    monkeypatch.setattr("ouzel.comparison.one_pass.PATIENCE", 0.01)
     learn, told = Entry.learn, []
     monkeypatch.setattr(Entry, "learn", lambda self, block: (time.sleep(0.1), learn(self, block)))
 

@@ -1,24 +1,34 @@
-"""Comparison of learners and settings in Python: `ouzel.compare`."""
+"""Comparison of learners and settings: `ouzel.compare`, and the run that it shares with the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ouzel.comparing_files import errors_of_files, marked_table_of_files, title_of
+from ouzel.comparison.contestant import enter, is_contestant
+from ouzel.comparison.grid import Candidate, candidates, learner_names
+from ouzel.comparison.one_pass import Entry
+from ouzel.comparison.one_pass import compare as compare_stream
+from ouzel.comparison.recovery import recovery_error
+from ouzel.comparison.results import (
+    errors_of_files,
+    marked_table_of_files,
+    name_of,
+    table_of_orders,
+    table_of_reading,
+    title_of,
+)
+from ouzel.comparison.shuffles import Summary, compare_orders, join
+from ouzel.comparison.tables import Table, write_table
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.compare import Entry
-from ouzel.evaluation.comparison.compare import compare as compare_stream
-from ouzel.evaluation.comparison.contestant import enter, is_contestant
-from ouzel.evaluation.comparison.grid import candidates, learner_names
-from ouzel.evaluation.comparison.results import name_of, table_of_orders, table_of_reading
-from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
-from ouzel.evaluation.comparison.tables import Table, write_table
 from ouzel.evaluation.formatting import figure
 from ouzel.evaluation.notebook import line_for
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import as_stream
+from ouzel.streams.groups import Groups
 
 
 @dataclass(frozen=True)
@@ -29,13 +39,24 @@ class Comparison:
     summaries: tuple[Summary, ...]  # of random orders
     title: str = ""
     files: Mapping[str, Comparison] = field(default_factory=dict)  # with `each`, by the names of the files
+    reference: Entry | None = None  # without a budget, to measure the recovery of its `top` heaviest weights against
+    top: int = 0
 
     @property
     def table(self) -> Table:
         """Table with titles, cells, records for programs, and a note on the marks."""
         if self.files:
             return marked_table_of_files(self._results())
-        return table_of_orders(self.summaries) if self.summaries else table_of_reading(self.entries)
+        if self.summaries:
+            return table_of_orders(self.summaries)
+        return table_of_reading(self.entries, self._recovered, {"top": self.top} if self.top else {})
+
+    @cached_property
+    def _recovered(self) -> dict[int, float | None] | None:
+        """Recovery errors by the identity of the entry, if there is a reference."""
+        if self.reference is None:
+            return None
+        return {id(entry): recovery_error(entry.model, self.reference.model, self.top) for entry in self.entries}
 
     @property
     def best(self) -> Any:
@@ -51,7 +72,11 @@ class Comparison:
         """Return settings and results of every candidate, of random orders the values of each; with `each`, by file."""
         if self.files:
             return [{"file": file, "results": results} for file, results in self._results().items()]
-        return [found.to_json() for found in self.summaries or self.entries]
+        found = [found.to_json() for found in self.summaries or self.entries]
+        if self._recovered is not None:
+            errors = self._recovered.values()
+            return [row | {"recovery_error": error, "top": self.top} for row, error in zip(found, errors, strict=True)]
+        return found
 
     def to_pandas(self) -> Any:
         """Return a data frame with one row per candidate of the table."""
@@ -68,14 +93,14 @@ class Comparison:
 
         With `each` it is a diagram of critical differences between mean ranks.
         """
-        from ouzel.evaluation.comparison.plots import draw_comparison, draw_cumulative, draw_ranks
+        from ouzel.comparison.plots import draw_comparison, draw_cumulative, draw_ranks
 
         if self.files:
             draw_ranks(errors_of_files(self._results()), path)
         elif self.summaries:
             draw_cumulative({name_of(entry.candidate): entry for entry in self.summaries}, path, self.title)
         else:
-            draw_comparison(self.entries, path, self.title)
+            draw_comparison(self.entries, path, self.title, self._recovered, self.reference)
 
     def _results(self) -> dict[str, list[dict[str, Any]]]:
         return {file: found.to_json() for file, found in self.files.items()}
@@ -96,6 +121,18 @@ class Comparison:
         head = "".join(f"<th>{escape(title)}</th>" for title in found.titles)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in found.cells)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(found.note)}</p>"
+
+
+class Watch(NamedTuple):
+    """Callbacks of a comparison, for a screen."""
+
+    on_progress: Callable[[list[Entry]], None] | None = None  # after each block
+    on_order: Callable[[int], None] | None = None  # after each random order
+    on_wait: Callable[[list[str]], None] | None = None  # with the learners that a block takes long
+    on_refusal: Callable[[str], None] | None = None  # with a reason for which candidates are left out
+
+
+UNWATCHED = Watch()
 
 
 def compare(
@@ -154,17 +191,46 @@ def compare(
 
         title = ", ".join(Path(str(part)).name for part in source)
         source = read([str(part) for part in source])
-    blocks: Any = source
-    if shuffles:
-        return Comparison((), tuple(compare_orders(chosen, join(blocks), shuffles, jobs=jobs, **options)), title)
-    line = line_for(blocks)
+    line = None if shuffles else line_for(source)  # type: ignore[arg-type]
 
     def show(entries: list[Entry]) -> None:
         if line is not None:
             best = min(entries, key=lambda entry: entry.figure)
             line.tell(best.scores.examples, f"least error {figure(best.figure)}, of {name_of(best.candidate)}")
 
-    return Comparison(tuple(compare_stream(chosen, blocks, jobs=jobs, on_progress=show, **options)), (), title)
+    watch = Watch(on_progress=show)
+    return run(chosen, source, shuffles=shuffles, jobs=jobs, title=title, watch=watch, **options)  # type: ignore[arg-type]
+
+
+def run(
+    chosen: Sequence[Candidate],
+    blocks: Iterable[Block] | Block,
+    *,
+    shuffles: int = 0,
+    jobs: int = 1,
+    reference: Candidate | None = None,
+    top: int = 0,
+    title: str = "",
+    watch: Watch = UNWATCHED,
+    **options: Any,
+) -> Comparison:
+    """Let candidates learn a stream in one pass, or in random orders; `options` are those of every model."""
+    if shuffles:
+        block = blocks if isinstance(blocks, Block) else join(blocks)
+        options |= {"jobs": jobs, "on_progress": watch.on_order, "on_refusal": watch.on_refusal}
+        return Comparison((), tuple(compare_orders(chosen, block, shuffles, **options)), title)
+    stream: Iterable[Block] = [blocks] if isinstance(blocks, Block) else blocks
+    if options.get("task") == "ranking":
+        stream = Groups(as_stream(stream))
+    standard = [] if reference is None else [reference]
+    options |= {"jobs": jobs, "on_progress": watch.on_progress}
+    options |= {"on_wait": watch.on_wait, "on_refusal": watch.on_refusal}
+    entries = compare_stream([*standard, *chosen], stream, **options)
+    if reference is None:
+        return Comparison(tuple(entries), (), title)
+    if entries[0].candidate is not reference:
+        raise OuzelError(f"--reference {reference.learner} cannot hold the features of this stream; name another")
+    return Comparison(tuple(entries[1:]), (), title, reference=entries[0], top=top)
 
 
 def _on_each(learners: Any, source: Any, **options: Any) -> Comparison:

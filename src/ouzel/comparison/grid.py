@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ouzel.comparison.contestant import enter, entered, is_contestant
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.contestant import enter, entered, is_contestant
 from ouzel.learners import catalogue
 from ouzel.learners.plugins import import_module, learner_named
 from ouzel.ranges import parse_bytes

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.evaluation.comparison.results import table_of_files, table_of_orders
-from ouzel.evaluation.comparison.shuffles import Summary
-from ouzel.evaluation.comparison.significance import against_best, critical_difference, mean_ranks
-from ouzel.evaluation.comparison.tables import write_table
+from ouzel.comparison.grid import Candidate
+from ouzel.comparison.results import table_of_files, table_of_orders
+from ouzel.comparison.shuffles import Summary
+from ouzel.comparison.significance import against_best, critical_difference, mean_ranks
+from ouzel.comparison.tables import write_table
 from ouzel.model.tasks.classification import OneAgainstRest
 from ouzel.terms.losses import Logistic
 

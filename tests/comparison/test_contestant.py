@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ouzel
-from ouzel.evaluation.comparison.contestant import Contestant, enter
+from ouzel.comparison.contestant import Contestant, enter
 
 
 class Remembers:

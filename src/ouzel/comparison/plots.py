@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.evaluation.comparison.compare import Entry, best_of_rows
-from ouzel.evaluation.comparison.results import name_of
-from ouzel.evaluation.comparison.shuffles import Summary
-from ouzel.evaluation.comparison.significance import critical_difference, mean_ranks
+from ouzel.comparison.one_pass import Entry, best_of_rows
+from ouzel.comparison.results import name_of
+from ouzel.comparison.shuffles import Summary
+from ouzel.comparison.significance import critical_difference, mean_ranks
 from ouzel.evaluation.curve_plots import draw_curves
 from ouzel.plotting.axes import COLOURS, Line, draw_lines, draw_panels, new_figure, save
 

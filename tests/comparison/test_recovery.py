@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.evaluation.comparison.recovery import recovery_error, relative_error
+from ouzel.comparison.recovery import recovery_error, relative_error
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ouzel.evaluation.comparison.compare import Entry, entries_of, that_fit, warm_up
-from ouzel.evaluation.comparison.contestant import entered
-from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.comparison.contestant import entered
+from ouzel.comparison.grid import Candidate
+from ouzel.comparison.one_pass import Entry, entries_of, that_fit, warm_up
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block import Block
 from ouzel.streams.labels import labels_in

@@ -1,0 +1,106 @@
+"""Options of the model: its learner with the settings, its task, and the preparation of features and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from ouzel.cli.options import pair_of
+from ouzel.cli.parameters import BYTES, Kind, choice, option
+from ouzel.flags import flag_of
+from ouzel.learners.catalogue import DEFAULT, LEARNERS
+from ouzel.ranges import Range, check
+
+LEARNER = Kind("LEARNER", words=lambda: LEARNERS)
+GROUPS_OF_LEARNERS = "all", "all-multiclass", "all-budgeted"
+LOSSES = "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", "absolute", "quantile", "poisson"
+"""Names of the losses, here without importing their kernels."""
+LOSS = Kind("LOSS", words=lambda: LOSSES)
+NUMBER, WHOLE_NUMBER = Kind("FLOAT"), Kind("INTEGER")  # as text, which the learner checks
+
+
+Learner = Annotated[
+    str | None, option(f"Name of the learner ({DEFAULT}); `ouzel learners` lists them.", takes=LEARNER, panel="Learner")
+]
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Settings of a learner. The learner checks their values, and errors name the range that it declares."""
+
+    panel: ClassVar = "Learner"
+    loss: Annotated[
+        str | None,
+        option(
+            "logistic, hinge, smoothed-hinge, squared-hinge; squared, absolute, quantile, poisson for numbers.",
+            takes=LOSS,
+        ),
+    ] = None
+    learning_rate: Annotated[str | None, option("Step size.", takes=NUMBER)] = None
+    l1: Annotated[str | None, option("Strength of the l1 penalty: weights become exactly zero.", takes=NUMBER)] = None
+    l2: Annotated[str | None, option("Strength of the squared l2 penalty.", takes=NUMBER)] = None
+    budget: Annotated[str | None, option("Memory budget of a learner in bytes, such as 8KB.", takes=BYTES)] = None
+    sketch_size: Annotated[str | None, option("Directions that a sketch keeps.", takes=WHOLE_NUMBER)] = None
+    epsilon: Annotated[
+        str | None,
+        option("Of wm: error from which its theorem sizes the sketch, far too large in practice.", takes=NUMBER),
+    ] = None
+    set_: Annotated[
+        list[str] | None, option("Any other setting of the learner; may be repeated.", takes="NAME=VALUE")
+    ] = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings that were given, by options of their own and by --set."""
+        named = ("loss", "learning_rate", "l1", "l2", "budget", "sketch_size", "epsilon")
+        given: dict[str, Any] = {name: value for name in named if (value := getattr(self, name)) is not None}
+        if ":" in given.get("loss", ""):
+            from ouzel.learners.plugins import loss_named
+
+            given["loss"] = loss_named(given["loss"])
+        for pair in self.set_ or ():
+            name, value = pair_of("set", pair)
+            given[name.replace("-", "_")] = value
+        return given
+
+
+@dataclass(frozen=True)
+class Task:
+    """Options of what is learnt."""
+
+    panel: ClassVar = "Learner"
+    task: Annotated[
+        str | None,
+        option(
+            "classification, regression, or ranking (pairs within groups); otherwise inferred from labels and loss.",
+            takes=choice("classification", "regression", "ranking", name="TASK"),
+        ),
+    ] = None
+    pairs: Annotated[int | None, option("Pairs sampled from each group to rank (all).")] = None
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Options of the preparation of features and labels, and of the decay of what was learnt."""
+
+    panel: ClassVar = "Learner"
+    no_intercept: Annotated[bool, option("Learn no intercept.")] = False
+    raw_targets: Annotated[bool, option("Do not standardize the target.")] = False
+    standardize: Annotated[bool, option("Standardize dense features online, for any learner.")] = False
+    forget: Annotated[
+        float | None,
+        option("Half-life of what the learner has accumulated, in examples; for streams that change."),
+    ] = None
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        """Keywords of the model for these options."""
+        return {"scale_targets": not self.raw_targets, "standardize": self.standardize, "forget": self.forget}
+
+
+def check_most_classes(most: int | None) -> None:
+    """Refuse a maximum number of classes that no model supports."""
+    if most is not None:
+        from ouzel.model.label_encoder import MOST_CLASSES
+
+        check(flag_of("most_classes"), Range(1, MOST_CLASSES, whole=True), most)

@@ -90,7 +90,7 @@ def test_messages_are_learnt_once_and_in_order_beside_requests(follow):
     again = follow(GrowingLog(messages(40)))
     learnt(again, 40)
 
-    lines = again.get("/v1/log").content.splitlines()
+    lines = again.get("/v1/log?format=jsonl").content.splitlines()
     assert lines[:30] + lines[31:] == messages(40)
     assert json.loads(lines[30]) == {"label": 1, "price": 2.0}
 
@@ -180,7 +180,7 @@ def test_nothing_of_a_log_is_passed_over_while_the_disk_is_full(follow, monkeypa
     full.clear()
     learnt(client, 20)
 
-    assert client.get("/v1/log").content.splitlines() == messages(20)
+    assert client.get("/v1/log?format=jsonl").content.splitlines() == messages(20)
 
 
 def test_a_promoted_shadow_goes_on_with_the_log_where_the_first_model_stood(follow):

@@ -14,11 +14,11 @@ import pytest
 
 import ouzel
 from ouzel.model.model import Model
-from ouzel.service.arrow_batches import rows_as_json
 from ouzel.service.batching import Batcher
 from ouzel.service.formats import rows_of_stream
 from ouzel.service.reading import Reading, Refused
 from ouzel.streams.formats.catalogue import find
+from ouzel.streams.formats.records import rows_as_json
 
 
 def learn_some(client, count=60):
@@ -106,7 +106,7 @@ def test_a_stream_of_arrow_is_learnt_by_its_rows(client):
     refused = client.post("/v1/learn?answers=summary", content=damaged, headers=headers).json()
 
     assert said["learnt"] == 3
-    assert json.loads(client.get("/v1/log").text.splitlines()[1]) == {"label": "b", "w": "blue"}
+    assert json.loads(client.get("/v1/log?format=jsonl").text.splitlines()[1]) == {"label": "b", "w": "blue"}
     assert refused["stopped"].startswith("the stream: ")
 
 

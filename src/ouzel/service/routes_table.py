@@ -32,6 +32,7 @@ KEY = {
 }
 ANSWERS = query("answers", {"enum": ["all", "summary"]}, "Of a stream: an answer a line, or counts at the end.")
 AFTER = query("after", {"type": "integer", "minimum": 0, "maximum": 10**17}, "Only the examples behind this one.")
+FORMAT = query("format", {"enum": list(inspect.LOG_FORMATS)}, "A file for `ouzel train`, or lines of JSON to look at.")
 N = query("n", {"type": "integer", "minimum": 1, "maximum": inspect.MOST_TOP}, "Features of each class.")
 
 LEARN = Endpoint(
@@ -107,7 +108,14 @@ INSPECT = (
         "POST", "/v1/snapshot", inspect.take_snapshot, "Take a snapshot", {200: {JSON: {"type": "object"}}}, "admin"
     ),
     Endpoint(
-        "GET", "/v1/log", inspect.export, "The log", {200: {LINES: None}}, "admin", parameters=(AFTER,), problems=MANY
+        "GET",
+        "/v1/log",
+        inspect.export,
+        "The log",
+        {200: {inspect.RECORDS: None, LINES: None}},
+        "admin",
+        parameters=(AFTER, FORMAT),
+        problems=MANY,
     ),
     Endpoint(
         "GET", "/v1/quarantine", inspect.quarantine, "What was refused", {200: {JSON: openapi.QUARANTINE}}, "admin"

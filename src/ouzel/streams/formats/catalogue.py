@@ -26,6 +26,7 @@ class Family(Enum):
     DELIMITED = "rows of cells of text, with a header"
     COLUMNAR = "columns of types"
     ARRAYS = "an array"
+    RECORDS = "records, each of lines of JSON, parsed rows or Arrow"
 
 
 class Split(Enum):
@@ -73,9 +74,14 @@ class Format(NamedTuple):
         return self.family in (Family.OBJECTS, Family.DELIMITED, Family.COLUMNAR)
 
     @property
+    def takes_columns(self) -> bool:
+        """Whether options of columns have a meaning in it."""
+        return self.is_table or self.family is Family.RECORDS
+
+    @property
     def is_named(self) -> bool:
         """Whether features have names, made of columns or namespaces."""
-        return self.is_table or self.namespaces
+        return self.takes_columns or self.namespaces
 
     @property
     def is_delimited(self) -> bool:
@@ -207,6 +213,16 @@ FORMATS: Mapping[str, Format] = {
             media_types=("application/x-ndjson", "application/jsonl", "application/jsonlines"),
             split=Split.LINES,
             in_messages=True,
+        ),
+        Format(
+            "records",
+            "Records",
+            Family.RECORDS,
+            "formats.records",
+            (".records",),
+            "the log of a service",
+            "as in what a service got: JSON lines, svmlight, Vowpal Wabbit, Arrow",
+            magic=(b"\x93OUZREC\x01",),
         ),
         Format(
             "idx",

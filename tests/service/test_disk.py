@@ -93,7 +93,9 @@ def test_a_full_disk_is_one_line_and_what_was_acknowledged_is_kept(tmp_path):
     running.kill()
 
     running = Running(folder)
-    keys = [json.loads(line)["_id"] for line in httpx.get(f"{running.address}/v1/log?format=jsonl").content.splitlines()]
+    keys = [
+        json.loads(line)["_id"] for line in httpx.get(f"{running.address}/v1/log?format=jsonl").content.splitlines()
+    ]
     running.end()
     known = [f"e{number}" for number in (*first, *numbers, *third)]
     assert keys[: len(known)] == known

@@ -224,6 +224,9 @@ def rows_of(tmp_path):
         return log.execute("SELECT COUNT(*), MAX(number) FROM examples").fetchone()
 
 
+LINES_OF_LOG = "/v1/log?format=jsonl"
+
+
 def test_a_stream_of_plain_lines_is_learnt_as_blocks_and_teaches_what_its_lines_do(start, tmp_path):
     lines = [b'{"label": "%s", "x": %d, "word": "w%d"}' % (b"ab"[k % 2 :][:1], k % 5, k % 7) for k in range(300)]
     together, single = start(names=("model",)), start(names=("other",))
@@ -232,7 +235,7 @@ def test_a_stream_of_plain_lines_is_learnt_as_blocks_and_teaches_what_its_lines_
 
     assert rows_of(tmp_path) == (1, 300)
     assert said[:-1] == [{"line": k, **answer.json()} for k, answer in enumerate(alone, 1)]
-    assert together.get("/v1/log").content == single.get("/v1/log").content
+    assert together.get(LINES_OF_LOG).content == single.get(LINES_OF_LOG).content
     assert together.get("/v1/top").json() == single.get("/v1/top").json()
 
 

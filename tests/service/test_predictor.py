@@ -88,13 +88,6 @@ def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, 
     assert mine == {str(name): weight for _, column in most_important(model, 20) for name, weight, _ in column}
 
 
-def test_an_importance_wants_a_member_to_stand_in(start):
-    client = start()
-    headers = {"Content-Type": find("vw").media_types[0]}
-    refused = client.post("/v1/learn?answers=summary", content=b"1 2.5 | a", headers=headers)
-    assert "--weight NAME" in refused.json()["refusals"][0]["error"]
-
-
 def test_a_stream_of_arrow_is_learnt_by_its_rows(client):
     table = pyarrow.table({"label": ["a", "b", "a"], "x": [1.0, None, 2.0], "w": ["red", "blue", None]})
     sink = pyarrow.BufferOutputStream()

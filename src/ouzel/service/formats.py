@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ouzel.numerals import is_number
@@ -80,6 +81,21 @@ def _text_lines(source: Source, format: Format) -> Iterator[bytes]:
     with error_context(source, format.name):
         for data, start, stop in chunks_of(source, Options().limits):
             yield from bytes(data[start:stop]).splitlines()
+
+
+class BodySource(Source):
+    """Source of the bytes of a file that is open, which are not unpacked."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        super().__init__("-")
+        self.name, self._packed = "the stream", file
+
+
+def cells_of_stream(file: io.BufferedReader, format: Format, most: int) -> Iterator[list[bytes]]:
+    """Yield the rows of delimited text as lines of JSON, at most so many at a time."""
+    rows = _table_rows(BodySource(file), format)
+    while some := list(islice(rows, most)):
+        yield some
 
 
 def _table_rows(source: Source, format: Format) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from ouzel.errors import OuzelError
 from ouzel.service.example_log import MOST_ROW
-from ouzel.service.formats import rows_of_stream
+from ouzel.service.formats import cells_of_stream, rows_of_stream
 from ouzel.service.problems import ProblemError
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import JSON, LINES, file_of, lines_of, plain, texts_of
@@ -148,9 +148,13 @@ class LearnedLines(Response):
 
     async def _parts(self) -> AsyncIterator[bytes | ArrowBatch]:
         """Yield whole lines of the body, or the rows of an Arrow stream: as Arrow if they are plain and many."""
-        if not self.format.is_columnar:
+        if self.format.is_lines:
             async for text in texts_of(self.request, self.served.limits):
                 yield text
+            return
+        if self.format.is_delimited:
+            async for lines in self._lines():
+                yield b"".join(line + b"\n" for line in lines)
             return
         numbers = self.served.owner.reading.numbers
         async for batch in self._rows():
@@ -173,9 +177,14 @@ class LearnedLines(Response):
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """Yield the lines of the body, some at a time."""
-        if not self.format.is_columnar:
+        if self.format.is_lines:
             async for lines in lines_of(self.request, self.served.limits, AT_ONCE):
                 yield lines
+            return
+        if self.format.is_delimited:
+            rows = cells_of_stream(file_of(self.request, self.served.limits), self.format, AT_ONCE)
+            while (some := await asyncio.to_thread(next, rows, None)) is not None:
+                yield some
             return
         async for batch in self._rows():
             for start in range(0, batch.num_rows, AT_ONCE):

@@ -162,6 +162,7 @@ FORMATS: Mapping[str, Format] = {
             "in columns of numbers a number is the value of its column; any other cell is `column=word`",
             pattern=r"[^\t\n]*[,;|][^\t\n]*(\n|\Z)",
             rank=5,
+            media_types=("text/csv",),
             split=Split.RECORDS,
         ),
         Format(
@@ -174,6 +175,7 @@ FORMATS: Mapping[str, Format] = {
             "the same",
             pattern=r".*\t",
             rank=6,
+            media_types=("text/tab-separated-values",),
             split=Split.RECORDS,
             delimiter="\t",
         ),

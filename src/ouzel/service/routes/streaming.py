@@ -198,11 +198,12 @@ class LearnedLines(Response):
         keys = [numbered(self.key, number) for number in numbers]
         if self.format.family is not Family.LINES or not texts:
             return numbers, [Submitted(text, key) for text, key in zip(texts, keys, strict=True)]
-        given = []
-        read = await asyncio.to_thread(self.served.owner.reading.parsed, texts, self.format)
-        for text, key, found in zip(texts, keys, read, strict=True):
-            given.append(Submitted(text, key).read_as(found))
-        return numbers, given
+        return numbers, await asyncio.to_thread(self._parsed, texts, keys)
+
+    def _parsed(self, texts: list[bytes], keys: list[str | None]) -> list[Submitted]:
+        """Return lines of another format, parsed; for a thread."""
+        read = self.served.owner.reading.parsed(texts, self.format)
+        return [Submitted(text, key).read_as(found) for text, key, found in zip(texts, keys, read, strict=True)]
 
     async def _answer(self, numbers: Sequence[int] | Numbered, results: list[Result] | int) -> bytes:
         """Count results and return their lines of the answer; long ones are made in a thread."""

@@ -255,7 +255,7 @@ def test_words_of_arrow_are_escaped_and_slices_are_read_where_they_begin():
 
 def test_what_is_asked_in_one_moment_is_predicted_together_and_answered_as_if_alone(client):
     learn_some(client)
-    served = client.app.app.state.service.first
+    served = client.app.app.service.first
     texts = [b'{"x": %d, "w": "w%d"}' % (k, k % 5) for k in range(100)]
     texts[7], texts[9], texts[11] = b"nothing", b'{\n "x": 1\n}', b'{"x": 1e99}'
 

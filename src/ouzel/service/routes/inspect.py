@@ -6,16 +6,19 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from ouzel.errors import OuzelError
+from ouzel.service.endpoint import JSON, LINES, Endpoint, Parameter
 from ouzel.service.followed import FollowingError
 from ouzel.service.formats import json_lines_in
 from ouzel.service.problems import ProblemError, json_response
-from ouzel.service.routes.bodies import LINES
+from ouzel.service.schemas import Model, Quarantined, Snapshot, Top
 from ouzel.service.served import Served
 from ouzel.streams.formats.records import framed
 
@@ -123,3 +126,36 @@ async def _events(served: Served) -> AsyncIterator[bytes]:
 
 def _event(name: str, data: object) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(data) + b"\n\n"
+
+
+AFTER = Parameter("after", Annotated[int, Meta(ge=0, le=10**17)], "Only the examples behind this one.")
+FORMAT = Parameter("format", Literal["records", "jsonl"], "A file for `ouzel train`, or lines of JSON to look at.")
+N = Parameter("n", Annotated[int, Meta(ge=1, le=MOST_TOP)], "Features of each class.")
+MANY = (422,)
+ENDPOINTS = (
+    Endpoint("GET", "/v1/model", model, "Settings and figures", {200: {JSON: Model}}, "predict"),
+    Endpoint(
+        "GET",
+        "/v1/top",
+        top,
+        "Most important features",
+        {200: {JSON: list[Top]}},
+        "predict",
+        parameters=(N,),
+        problems=MANY,
+    ),
+    Endpoint("GET", "/v1/snapshot", snapshot, "The last snapshot", {200: {MODEL_FILE: None}, 304: {}}, "predict"),
+    Endpoint("POST", "/v1/snapshot", take_snapshot, "Take a snapshot", {200: {JSON: Snapshot}}, "admin"),
+    Endpoint(
+        "GET",
+        "/v1/log",
+        export,
+        "The log",
+        {200: {RECORDS: None, LINES: None}},
+        "admin",
+        parameters=(AFTER, FORMAT),
+        problems=MANY,
+    ),
+    Endpoint("GET", "/v1/quarantine", quarantine, "What was refused", {200: {JSON: list[Quarantined]}}, "admin"),
+    Endpoint("GET", "/v1/events", events, "Events as they happen", {200: {"text/event-stream": None}}, "predict"),
+)

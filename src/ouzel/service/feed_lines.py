@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ouzel.errors import DataError
-from ouzel.service.reading import Reading, Refused
+from ouzel.service.lines import Refused
+from ouzel.service.reading import Reading
 from ouzel.service.submission import Submitted
 from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, by_content
 from ouzel.streams.formats.records import rows_as_json

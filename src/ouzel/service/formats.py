@@ -92,7 +92,7 @@ class BodySource(Source):
 
 
 def cells_of_stream(file: io.BufferedReader, format: Format, most: int) -> Iterator[list[bytes]]:
-    """Yield the rows of delimited text as lines of JSON, at most so many at a time."""
+    """Yield the rows of delimited text as lines of JSON, at most `most` at a time."""
     rows = _table_rows(BodySource(file), format)
     while some := list(islice(rows, most)):
         yield some

@@ -27,7 +27,8 @@ from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, PageHinkley, answers_before, answers_of, errors_of
 from ouzel.service.batching import MOMENT, WouldBlockError
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.reading import Line, Reading, Row
+from ouzel.service.lines import Line, Row
+from ouzel.service.reading import Reading
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.formats.catalogue import find

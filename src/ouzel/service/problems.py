@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ouzel.errors import OuzelError
 from ouzel.service.followed import FollowingError
 from ouzel.service.limits import BusyError
-from ouzel.service.reading import Refused
+from ouzel.service.lines import Refused
 from ouzel.service.schemas import Problem
 from ouzel.service.served import UnknownExampleError
 from ouzel.service.writer import StoppedError

@@ -7,19 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError, UnexpectedError
 from ouzel.model.model import Model
+from ouzel.service.lines import Line, Refused, Row, rows_in, taken
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.formats.arrow_numbers import NumberColumns
 from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.json_lines import Chunk, PlainObjects
 from ouzel.streams.formats.json_python import Example, JsonExamples, object_of, unexpected
-from ouzel.streams.formats.packed_rows import canonical, same_rows, take_rows
+from ouzel.streams.formats.packed_rows import canonical
 from ouzel.streams.formats.records import ID, batch_of, examples_in, is_batch, is_rows, record_of_rows, rows_of
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.lines import Parsed, lines_at
@@ -31,51 +32,6 @@ from ouzel.streams.tables.schema import ColumnKinds
 
 WITH_ID = b'"_id"'
 MOST_KEY = 255  # characters of an id
-
-
-class Refused(NamedTuple):
-    """The reason why a line is not learnt or predicted: the sentence of the readers, and its place in the line."""
-
-    error: str
-    field: str | None = None
-    column: int | None = None
-
-
-class Row(NamedTuple):
-    """An example that was read together with others: a row of their block."""
-
-    features: range  # of their number
-    label: Label | None
-    block: Block
-    place: int
-    text: bytes = b""  # of a JSON object; others are rows of a canonical block
-
-
-class Line(NamedTuple):
-    """A line that is an example."""
-
-    text: bytes  # without newlines
-    example: Example | Row
-    key: str | None
-
-    @property
-    def packed(self) -> Row | None:
-        """The row that the log stores, unless it stores the line."""
-        return self.example if isinstance(self.example, Row) and not self.example.text else None
-
-    def same_as(self, other: Line) -> bool:
-        """Return whether another line is the same example."""
-        row, its = self.packed, other.packed
-        if row is None or its is None:
-            return row is its and self.text == other.text
-        return same_rows(take_rows(row.block, [row.place]), take_rows(its.block, [its.place]))
-
-    def is_in(self, record: bytes) -> bool:
-        """Return whether a record of one example has this one."""
-        row = self.packed
-        if row is None or not is_rows(record):
-            return row is None and record == self.text
-        return same_rows(rows_of(record), take_rows(row.block, [row.place]))
 
 
 FEWEST = 2  # lines to read together
@@ -219,7 +175,7 @@ class Reading:
             at_once = len(rows) if group[0].key is None else 1
             for start in range(0, len(rows), at_once):
                 places = [one.place for one in rows[start : start + at_once]]
-                yield record_of_rows(_taken(rows[0].block, places), self.options), group[0].key, len(places)
+                yield record_of_rows(taken(rows[0].block, places), self.options), group[0].key, len(places)
 
     def whole(self, text: bytes, lines: int, to_predict: bool = False) -> Block | None:
         """Return lines with their newlines as a block; None unless all are plain and labelled, without ids."""
@@ -289,22 +245,8 @@ class Reading:
             block, places = group[0].block, [row.place for row in group]
             if group[0].text and places != list(range(block.rows)):
                 return None
-            parts.append(_taken(block, places))
+            parts.append(taken(block, places))
         return parts
-
-
-def rows_in(block: Block) -> list[Row]:
-    """Return the rows of a canonical block."""
-    sizes = np.diff(block.offsets).tolist()
-    return [
-        Row(range(size), label, block, place)
-        for place, (size, label) in enumerate(zip(sizes, labels_in(block), strict=True))
-    ]
-
-
-def _taken(block: Block, places: list[int]) -> Block:
-    """Return some rows of a block, or the block itself."""
-    return block if places == list(range(block.rows)) else take_rows(block, places)
 
 
 def _may_be_odd(text: bytes) -> bool:

@@ -86,7 +86,7 @@ class Labelled(Struct, forbid_unknown_fields=True):
 
 
 class Contribution(Struct):
-    """What a feature adds to a margin."""
+    """The contribution of a feature to a margin."""
 
     name: str
     value: float
@@ -104,7 +104,7 @@ class OfClass(Struct):
 
 
 class Explained(Answer, kw_only=True):
-    """A prediction, and what each feature adds to it."""
+    """A prediction, and the contribution of each feature."""
 
     classes: list[OfClass]
 

@@ -14,10 +14,10 @@ from ouzel.service.answers import Answer
 from ouzel.service.feed import Feed, Plan
 from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
+from ouzel.service.lines import Line, Refused
 from ouzel.service.metrics import Metrics
 from ouzel.service.pending_labels import PendingLabels, oldest
 from ouzel.service.predictor import Predictor
-from ouzel.service.reading import Line, Refused
 from ouzel.service.submission import Result, Source, Submitted, Whole
 from ouzel.service.writer import Writer
 from ouzel.streams.formats.json_python import with_members

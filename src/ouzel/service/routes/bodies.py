@@ -13,8 +13,8 @@ from starlette.requests import Request
 from ouzel.service.endpoint import JSON
 from ouzel.service.gate import chunks_of_body
 from ouzel.service.limits import ServiceLimits
+from ouzel.service.lines import Refused
 from ouzel.service.problems import ProblemError
-from ouzel.service.reading import Refused
 from ouzel.service.submission import Result
 
 Decoded = TypeVar("Decoded")

@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from ouzel.service.endpoint import JSON, MODEL, Endpoint
 from ouzel.service.gate import body_of
+from ouzel.service.lines import Refused
 from ouzel.service.problems import ProblemError, json_response
-from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import check_json, decoded, kind_of
 from ouzel.service.routes.predict import predict_all
 from ouzel.service.schemas import Infer, Inferred, Metadata, Tensor

@@ -13,8 +13,8 @@ from ouzel.service.batching import SMALL, WouldBlockError
 from ouzel.service.endpoint import JSON, LINES, Endpoint
 from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import body_of
+from ouzel.service.lines import Refused
 from ouzel.service.problems import ProblemError, json_response, refused, response_to
-from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import check_json, is_array, kind_of, objects_of, plain, wrong_kind
 from ouzel.service.schemas import Answer, Explained, Features
 from ouzel.service.served import Served

@@ -60,7 +60,7 @@ def take_rows(block: Block, places: Sequence[int]) -> Block:
 
 
 def pack_rows(block: Block, seed: int, bits: int) -> bytes:
-    """Return a canonical block as bytes; its names were hashed with a seed to so many bits.
+    """Return a canonical block as bytes; its names were hashed with a seed to a number of bits.
 
     >>> from ouzel.streams.memory import blocks_from
     >>> block = canonical(next(blocks_from([({"price": 2.5, "7": 1.0}, "late"), ({"price": 1.0}, "in time")])))

@@ -97,7 +97,7 @@ def weights_in(path):
     owner, log = folder.open()
     records = [row.record for row in log.rows()]
     log.close()
-    blocks = [owner.reading.block(owner.reading.examples(record)) for record in records]
+    blocks = [owner.reading.block(owner.reading.examples([record])) for record in records]
     return np.concatenate([block.weights for block in blocks]).tolist()
 
 

@@ -102,7 +102,7 @@ class Folder:
     def _replay(self, owner: Owner, log: Log) -> None:
         for part in _parts(log.rows(after=owner.learnt)):
             try:
-                owner.learn([example for row in part for example in owner.reading.examples(row.record)])
+                owner.learn(owner.reading.examples(row.record for row in part))
             except OuzelError as error:
                 raise OuzelError(f"{log.path}: examples {part[0].first:,} to {part[-1].number:,}: {error}") from None
 

@@ -148,21 +148,27 @@ class Reading:
             raise OuzelError(f"{format.title} has no columns or namespaces to make {options.derived} of")
         return parsed
 
-    def examples(self, record: bytes) -> list[Example | Row]:
-        """Return the examples of a record of the log; raise OuzelError at one that is none any more."""
-        if is_rows(record):
-            return [*rows_in(rows_of(record))]
-        if is_batch(record):
-            block = self.numbers.block(batch_of(record))
-            if block is not None:
-                return [*rows_in(block)]
-        texts = examples_in(record)
+    def examples(self, records: Iterable[bytes]) -> list[Example | Row]:
+        """Return the examples of records of the log; raise OuzelError at one that is none any more."""
         found: list[Example | Row] = []
-        for place, line in enumerate(self.lines(texts, [None] * len(texts))):
-            if isinstance(line, Refused):
-                raise OuzelError(f"example {place + 1:,} of them was learnt, and is not one any more: {line.error}")
-            found.append(line.example)
+        for packed, some in groupby(records, lambda record: is_rows(record) or is_batch(record)):
+            group = list(some)
+            for part in map(self._block_of, group) if packed else [group]:
+                found += rows_in(part) if isinstance(part, Block) else self._examples_of(part)
         return found
+
+    def _block_of(self, record: bytes) -> Block | list[bytes]:
+        """Return packed rows, or a record batch, as a block; or rows that are not plain as records of one line."""
+        block = rows_of(record) if is_rows(record) else self.numbers.block(batch_of(record))
+        return examples_in(record) if block is None else block
+
+    def _examples_of(self, records: Iterable[bytes]) -> Iterator[Example | Row]:
+        """Yield the examples of lines of JSON."""
+        texts = [text for record in records for text in examples_in(record)]
+        for number, line in enumerate(self.lines(texts, [None] * len(texts)), 1):
+            if isinstance(line, Refused):
+                raise OuzelError(f"line {number:,} of them was learnt, and is not an example any more: {line.error}")
+            yield line.example
 
     def records(self, lines: Iterable[Line]) -> Iterator[tuple[bytes, str | None, int]]:
         """Yield lines as records of the log, each with its key and the number of its examples."""

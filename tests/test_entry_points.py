@@ -17,9 +17,10 @@ import scipy.sparse as sparse
 import ouzel
 from ouzel.cli.app import run
 from ouzel.model.model import Model
-from ouzel.service.arrow_batches import rows_as_json
-from ouzel.service.reading import Reading, Refused
+from ouzel.service.lines import Refused
+from ouzel.service.reading import Reading
 from ouzel.sketches.hashing import feature_id
+from ouzel.streams.formats.records import rows_as_json
 from ouzel.streams.labels import labels_in
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading

@@ -23,10 +23,12 @@ from ouzel.model.persistence import load_model
 from ouzel.service.formats import READ
 from ouzel.streams.formats import protocol
 from ouzel.streams.formats.catalogue import FORMATS, Family, by_content, by_file_name, by_media_type, find
+from ouzel.streams.formats.packed_rows import canonical
+from ouzel.streams.formats.records import framed, record_of_rows
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading
 from ouzel.streams.logs.stream import LogStream
-from ouzel.streams.options import make_options
+from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources import chunks
 from tests.logs.memory_log import MemoryLog
 from tests.service.conftest import start
@@ -37,7 +39,8 @@ ROWS = 40
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress}
 of_lines = [name for name, format in FORMATS.items() if format.family is Family.LINES]
 of_tables = [name for name, format in FORMATS.items() if format.is_table]
-of_text = [name for name, format in FORMATS.items() if not format.is_columnar and format.family is not Family.ARRAYS]
+BINARY = Family.COLUMNAR, Family.ARRAYS, Family.RECORDS
+of_text = [name for name, format in FORMATS.items() if format.family not in BINARY]
 every_format = pytest.mark.parametrize("name", FORMATS)
 
 
@@ -68,6 +71,8 @@ def sample(name, folder, **how):
         write_predictions([columns(**how)], path)
     elif format.family is Family.LINES:
         ouzel.convert(examples(), path)
+    elif format.family is Family.RECORDS:
+        path.write_bytes(b"".join(framed(record_of_rows(canonical(block), Options()) for block in examples())))
     else:
         path = folder / "digits-images-idx3-ubyte"
         pixels = np.arange(ROWS * 4, dtype=np.uint8)
@@ -163,7 +168,7 @@ def test_standard_input_brings_the_examples_of_the_file_in_every_format(tmp_path
 @every_format
 def test_messages_of_a_log_are_the_examples_of_the_file(name, tmp_path):
     format, path = FORMATS[name], sample(name, tmp_path)
-    values = [path.read_bytes()] if format.is_columnar else path.read_bytes().splitlines()
+    values = [path.read_bytes()] if format.family in BINARY else path.read_bytes().splitlines()
     options = make_options(options_of(name))
     with LogStream(MemoryLog(values, 7), Decoder, name, options, LogReading(), None) as stream:
         if format.in_messages:
@@ -264,7 +269,7 @@ def test_repeated_ids_add_up_and_zeros_are_left_out_in_lines_of_every_format(nam
 @every_format
 def test_an_option_of_columns_is_refused_where_there_are_none(name, tmp_path):
     path = sample(name, tmp_path)
-    if FORMATS[name].is_table:
+    if FORMATS[name].takes_columns:
         assert len(read(path, name, weight="n" if name == "idx" else None)) == ROWS
         return
     with pytest.raises(OuzelError, match=f"is {name}, and the option is for .* alone; leave out weight='w'"):
@@ -283,6 +288,7 @@ def test_the_module_of_a_format_has_what_its_family_needs(name):
         Family.LINES: protocol.LineFormat,
         Family.COLUMNAR: protocol.ColumnarFormat,
         Family.ARRAYS: protocol.ArrayFormat,
+        Family.RECORDS: protocol.RecordFormat,
     }.get(FORMATS[name].family)
 
     for function in [] if needed is None else [part for part in vars(needed) if not part.startswith("_")]:

@@ -10,6 +10,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,6 @@ from ouzel.streams.formats.catalogue import find
 
 SUMMARY = "/v1/learn?answers=summary"
 LINES = {"Content-Type": "application/x-ndjson"}
-ROWS = {"Content-Type": find("arrow").media_types[0]}
 PATIENCE = 30.0, 30.0, 60.0  # seconds: what is forked while a thread holds a lock waits for that for ever
 
 
@@ -77,10 +77,10 @@ class Running:
 
 
 class Load:
-    """Writers of single examples, of streams, of delayed labels, and readers, which note what is acknowledged.
+    """Writers of single examples, of bodies of every format, of delayed labels, and readers.
 
-    Every example has a key. What is not acknowledged is sent again by the next load, with the same key; but for plain
-    lines, whose key the service does not know, and which are sent once.
+    It records what is acknowledged. Every example has a key. What is not acknowledged is sent again by the next load,
+    with the same key; but for bodies without one, which are sent once. A third class comes `late`.
     """
 
     def __init__(self, seed: int) -> None:
@@ -90,12 +90,14 @@ class Load:
         self.acknowledged: set[str] = set()
         self.unsure: list[str] = []
         self.problems: list[str] = []
+        self.unsure_bodies: list[tuple[list[str], dict[str, str], bytes]] = []
+        self.late = False
 
     def over(self, address: str, until: threading.Event) -> list[threading.Thread]:
         """Begin to load a service."""
         threads = [
             threading.Thread(target=work, args=(address, until))
-            for work in (self.singles, self.singles, self.streams, self.plain, self.labels, self.reads)
+            for work in (self.singles, self.singles, self.streams, self.plain, self.keyed, self.labels, self.reads)
         ]
         for thread in threads:
             thread.start()
@@ -111,6 +113,7 @@ class Load:
             features = {f"f{self.random.randrange(500)}": round(self.random.gauss(0, 1), 3) for _ in range(10)}
             features["word"] = self.random.choice(["red", "green", "blue"])
             label = "yes" if features.get("f1", features.get("f2", 0.0)) > self.random.gauss(0, 1) else "no"
+            label = "maybe" if self.late and self.random.random() < 0.1 else label
             line = json.dumps({"label": label, "_id": key, **features}).encode()
             self.sent[key] = line
             return key, line
@@ -130,23 +133,51 @@ class Load:
                 body = b"\n".join(examples.values())
                 self._send(list(examples), lambda body=body: client.post(SUMMARY, content=body, headers=LINES))
 
+    def body(self) -> tuple[list[str], dict[str, str], bytes]:
+        """New examples without ids in a body of any format: their keys, its headers, and the body."""
+        with self.lock:
+            name = self.random.choice(list(BODIES))
+            numbers = [len(self.sent) + k for k in range(self.random.randrange(1, 200))]
+            keys = [f"plain{number}" for number in numbers]
+            classes = ["no", "yes", *(["maybe"] if self.late else [])]
+            rows = [
+                {"label": self.random.choice(classes), "serial": number, "f1": self.random.randrange(9) + 0.5}
+                for number in numbers
+            ]
+            lines, body = BODIES[name](rows)
+            self.sent |= dict(zip(keys, lines or [b""] * len(keys), strict=True))
+        return keys, {"Content-Type": find(name).media_types[0]}, body
+
     def plain(self, address: str, until: threading.Event) -> None:
-        """Streams of lines and of Arrow without ids, which are learnt as blocks."""
+        """Bodies of every format without a key, which are learnt as blocks."""
         with httpx.Client(base_url=address) as client:
             while not until.is_set():
-                with self.lock:
-                    numbers = [len(self.sent) + k for k in range(self.random.randrange(1, 200))]
-                    keys = [f"plain{number}" for number in numbers]
-                    rows = [{"label": "no", "serial": number, "f1": 0.5} for number in numbers]
-                    lines = [json.dumps(row, separators=(",", ":")).encode() for row in rows]
-                    self.sent |= zip(keys, lines, strict=True)
-                    kind = self.random.choice([LINES, ROWS])
-                body = b"\n".join(lines) if kind is LINES else stream_of(rows)
+                keys, headers, body = self.body()
                 with suppress(httpx.HTTPError, ValueError):
-                    summary = client.post(SUMMARY, content=body, headers=kind).json()
+                    summary = client.post(SUMMARY, content=body, headers=headers).json()
                     if summary.get("learnt") == len(keys):
                         with self.lock:
                             self.acknowledged.update(keys)
+
+    def keyed(self, address: str, until: threading.Event) -> None:
+        """Bodies of every format with a key, which are sent again until they are acknowledged."""
+        with httpx.Client(base_url=address) as client:
+            while not until.is_set():
+                if self.unsure_bodies:
+                    keys, headers, body = self.unsure_bodies.pop()
+                else:
+                    keys, headers, body = self.body()
+                    headers["Idempotency-Key"] = keys[0]
+                try:
+                    summary = client.post(SUMMARY, content=body, headers=headers).json()
+                    if summary["learnt"] + summary["repeated"] == len(keys):
+                        with self.lock:
+                            self.acknowledged.update(keys)
+                        continue
+                    self.problems.append(json.dumps(summary)[:300])
+                except (httpx.HTTPError, ValueError):
+                    pass
+                self.unsure_bodies.append((keys, headers, body))
 
     def labels(self, address: str, until: threading.Event) -> None:
         """Examples that are predicted first, and labelled then."""
@@ -196,12 +227,50 @@ def stream_of(rows: list[dict]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+Bodies = tuple[list[bytes], bytes]  # lines of JSON as the log shows them, if they are known, and the body
+
+
+def _objects(rows: list[dict]) -> list[bytes]:
+    return [json.dumps(row, separators=(",", ":")).encode() for row in rows]
+
+
+def _csv(rows: list[dict]) -> Bodies:
+    lines = ["label,serial,f1", *(f"{row['label']},{row['serial']},{row['f1']}" for row in rows)]
+    return [], "\n".join(lines).encode()
+
+
+def _vw(rows: list[dict]) -> Bodies:
+    weights = {"yes": 2.5, "no": 1.0, "maybe": 0.5}
+    lines = [f"{row['label']} {weights[row['label']]} |serial x:{row['serial']} |f f1:{row['f1']} red" for row in rows]
+    return [], "\n".join(lines).encode()
+
+
+def _svmlight(rows: list[dict]) -> Bodies:
+    return [], "\n".join(f"{row['label']} 7:{row['serial']} 9:{row['f1']}" for row in rows).encode()
+
+
+BODIES: dict[str, Callable[[list[dict]], Bodies]] = {
+    "jsonl": lambda rows: (_objects(rows), b"\n".join(_objects(rows))),
+    "arrow": lambda rows: (_objects(rows), stream_of(rows)),
+    "csv": _csv,
+    "vw": _vw,
+    "svmlight": _svmlight,
+}
+
+
+def key_of(example: dict) -> str:
+    """The key of an example of the log, as it is shown."""
+    known = (example[name] for name in ("serial", "serial^x", "7") if name in example)
+    return example.get("_id") or f"plain{int(next(known))}"
+
+
 def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad") -> Load:
     """Kill a service so many times under load, then compare its model with that of `ouzel train` over its log."""
     folder = Folder(data / "model")
     begin(folder, None, learner, {}, {})
     load = Load(seed)
     for number in range(kills):
+        load.late = number >= kills // 2
         running, until = Running(folder), threading.Event()
         known = len(load.acknowledged)
         threads = load.over(running.address, until)
@@ -214,23 +283,23 @@ def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad"
         for thread in threads:
             thread.join()
     running = Running(folder)
-    exported = data / "model.jsonl"
+    exported = data / "model.records"
     with httpx.stream("GET", f"{running.address}/v1/log") as response, exported.open("wb") as file:
         for chunk in response.iter_bytes():
             file.write(chunk)
+    shown = httpx.get(f"{running.address}/v1/log?format=jsonl", timeout=60.0).content.splitlines()
     running.end()
-    compare(folder, exported, load)
+    compare(folder, exported, shown, load)
     return load
 
 
-def compare(folder: Folder, exported: Path, load: Load) -> None:
+def compare(folder: Folder, exported: Path, shown: list[bytes], load: Load) -> None:
     """Every acknowledged example is in the log once, as it was sent, and the model is what its log teaches."""
-    lines = exported.read_bytes().splitlines()
-    keys = [found.get("_id") or f"plain{found['serial']}" for found in map(json.loads, lines)]
+    keys = list(map(key_of, map(json.loads, shown)))
     assert load.problems == []
     assert len(set(keys)) == len(keys)
     assert load.acknowledged <= set(keys)
-    assert all(load.sent[key] == line for key, line in zip(keys, lines, strict=True) if load.sent[key])
+    assert all(load.sent[key] == line for key, line in zip(keys, shown, strict=True) if load.sent[key])
     trained = exported.with_name("trained.ouzel")
     assert run(["train", str(exported), "--resume", str(folder.base), "--relearn", "-m", str(trained), "--json"]) == 0
     assert folder.snapshots()[-1].read_bytes() == trained.read_bytes()

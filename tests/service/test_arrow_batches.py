@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from ouzel.cli.app import run
 from ouzel.model.model import Model
-from ouzel.service.arrow_batches import MARK, packed, rows_as_json
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Reading
 from ouzel.streams.formats.catalogue import find
+from ouzel.streams.formats.records import ARROW, record_of_batch, rows_as_json
 from tests.service.test_reading import content
 
 HEADERS = {"Content-Type": find("arrow").media_types[0]}
@@ -108,14 +108,15 @@ def test_the_model_is_that_of_a_training_on_the_exported_log(start, tmp_path):
     said = client.post(SUMMARY, content=stream_of(*tables), headers=HEADERS).json()
     single = client.post("/v1/learn", json={"label": "no", "a": 2.0}).json()
     log = client.get("/v1/log").content
+    lines = client.get("/v1/log?format=jsonl").content
     client.post("/v1/snapshot")
     client.__exit__(None, None, None)
 
     assert (said["learnt"], said["refused"], single["number"]) == (5303, 0, 5304)
-    (tmp_path / "model.jsonl").write_bytes(log)
-    assert len(log.splitlines()) == 5304
+    (tmp_path / "model.records").write_bytes(log)
+    assert len(lines.splitlines()) == 5304
     trained, base = tmp_path / "trained.ouzel", tmp_path / "model/base.ouzel"
-    asked = ["train", str(tmp_path / "model.jsonl"), "--resume", str(base), "--relearn", "-m", str(trained), "--json"]
+    asked = ["train", str(tmp_path / "model.records"), "--resume", str(base), "--relearn", "-m", str(trained), "--json"]
     assert run(asked) == 0
     assert trained.read_bytes() == Folder(tmp_path / "model").snapshots()[-1].read_bytes()
 
@@ -156,12 +157,12 @@ def test_packed_rows_are_read_from_any_of_them_on(tmp_path):
     log = Log(tmp_path / "log.sqlite")
     batch = pyarrow.record_batch({"label": [1, 0, 1], "x": [0.5, 2.0, -1.0]})
     log.append([Entry(1, "first", b'{"label": 0}')])
-    log.append([Entry(4, None, packed(batch))])
+    log.append([Entry(4, None, record_of_batch(batch))])
     log.append([Entry(5, None, b'{"label": 1}')])
     lines = [b'{"label": 0}', *rows_as_json(batch), b'{"label": 1}']
 
     for after in range(6):
-        assert [(entry.number, entry.line) for entry in log.entries(after)] == [*enumerate(lines, 1)][after:]
+        assert [(entry.number, entry.record) for entry in log.entries(after)] == [*enumerate(lines, 1)][after:]
     log.forget(3)
     assert log.first() == 2
     log.forget(4)
@@ -170,14 +171,14 @@ def test_packed_rows_are_read_from_any_of_them_on(tmp_path):
 
 def test_no_text_begins_as_packed_rows_do():
     with pytest.raises(UnicodeDecodeError):
-        (MARK + b'{"label": 1}').decode()
+        (ARROW + b'{"label": 1}').decode()
 
 
 def test_a_part_of_a_batch_is_kept_alone():
     whole = pyarrow.record_batch({"label": range(1000), "x": np.arange(1000.0)})
     part = whole.slice(10, 3)
 
-    assert len(packed(part)) < 1000
+    assert len(record_of_batch(part)) < 1000
     assert rows_as_json(part) == [b'{"label":10,"x":10}', b'{"label":11,"x":11}', b'{"label":12,"x":12}']
-    with pyarrow.ipc.open_stream(io.BytesIO(packed(part)[5:])) as reader:
+    with pyarrow.ipc.open_stream(io.BytesIO(record_of_batch(part)[5:])) as reader:
         assert reader.read_next_batch() == part

@@ -21,7 +21,7 @@ def taught(start):
     """A client of a service whose model knows two classes, and the model."""
     client = start()
     client.post("/v1/learn", json=[{"label": "ab"[k % 2], "x": 2 * (k % 2) - 1} for k in range(20)])
-    return client, client.app.app.state.service.first
+    return client, client.app.app.service.first
 
 
 def meanwhile(client):
@@ -130,7 +130,7 @@ def test_an_example_that_is_long_waits_for_its_label_like_any(taught):
 def test_long_requests_that_wait_are_bounded(start):
     client = start(limits=ServiceLimits(queue_bytes=3 * SMALL))
     client.post("/v1/learn", json=[{"label": k % 2, "x": k} for k in range(4)])
-    served = client.app.app.state.service.first
+    served = client.app.app.service.first
     text = json.dumps({"x": 1, "w": "y" * 2 * SMALL}).encode()
     with ThreadPoolExecutor(1) as threads:
         with served.owner.lock:

@@ -22,6 +22,7 @@ from ouzel.service.folder import Folder
 from ouzel.service.init import begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.server import Place
+from ouzel.streams.formats.catalogue import find
 from tests.service.killing import LINES, Running
 
 pytestmark = [
@@ -185,6 +186,41 @@ def test_an_answer_that_nobody_reads_ends_the_connection(tmp_path):
         time.sleep(3)
 
         assert len(ended(made, 10)) < 7_000_000  # of 7.6 million bytes: what the system had taken by then
+
+
+LARGE = {
+    "jsonl": b'{"label": "a", "x": 1.5, "word": "red"}\n' * 200_000,
+    "vw": b"1 2.5 |a x:1.5 red |b word\n" * 200_000,
+    "svmlight": b"1 3:1.5 7:2 9:1\n" * 200_000,
+    "csv": b"label,x,word\n" + b"a,1.5,red\n" * 50_000,
+}
+
+
+def test_health_is_answered_at_once_while_large_bodies_of_every_format_are_parsed(tmp_path):
+    with serving(tmp_path) as running, httpx.Client(base_url=running.address, timeout=120) as client:
+        for name, body in LARGE.items():
+            headers = {"Content-Type": find(name).media_types[0]}
+            waits: list[float] = []
+            learnt: list[int] = []
+            learn = threading.Thread(target=lambda: learnt.append(learn_body(running.address, body, headers)))  # noqa: B023
+            learn.start()
+            while learn.is_alive():
+                begun = time.perf_counter()
+                assert client.get("/health").status_code == 200
+                waits.append(time.perf_counter() - begun)
+                time.sleep(0.005)
+            learn.join()
+
+            assert learnt == [body.count(b"\n") - (name == "csv")]
+            assert sorted(waits)[len(waits) // 2] < 0.1, name
+            assert sorted(waits)[-1] < 2.0, name  # on a machine that does much besides
+
+
+def learn_body(address, body, headers):
+    """Send a body to be learnt; return how many examples were."""
+    return httpx.post(f"{address}/v1/learn?answers=summary", content=body, headers=headers, timeout=120).json()[
+        "learnt"
+    ]
 
 
 def test_more_connections_than_there_may_be_are_told_so_and_health_is_answered(tmp_path):

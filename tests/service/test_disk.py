@@ -21,6 +21,7 @@ from ouzel.errors import OuzelError
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.folder import Folder
 from ouzel.service.init import begin
+from ouzel.streams.formats.records import framed
 from tests.service.killing import Running
 
 pytestmark = [
@@ -56,8 +57,8 @@ def learn_until_refused(running: Running, start: int, most: int = 3000) -> tuple
 def trained(folder: Folder, path: Path) -> bytes:
     """The file of `ouzel train` over what a service's folder has as its log."""
     log = Log(folder.path / "log.sqlite")
-    exported = path / "model.jsonl"
-    exported.write_bytes(b"".join(entry.line + b"\n" for entry in log.entries()))
+    exported = path / "model.records"
+    exported.write_bytes(b"".join(framed(row.record for row in log.rows())))
     log.close()
     output = path / "trained.ouzel"
     assert run(["train", str(exported), "--resume", str(folder.base), "--relearn", "-m", str(output), "--json"]) == 0
@@ -92,7 +93,9 @@ def test_a_full_disk_is_one_line_and_what_was_acknowledged_is_kept(tmp_path):
     running.kill()
 
     running = Running(folder)
-    keys = [json.loads(line)["_id"] for line in httpx.get(f"{running.address}/v1/log").content.splitlines()]
+    keys = [
+        json.loads(line)["_id"] for line in httpx.get(f"{running.address}/v1/log?format=jsonl").content.splitlines()
+    ]
     running.end()
     known = [f"e{number}" for number in (*first, *numbers, *third)]
     assert keys[: len(known)] == known

@@ -113,7 +113,7 @@ def test_examples_without_keys_share_a_row_and_are_given_one_by_one(tmp_path):
 
     assert rows == [(3, None), (4, "k"), (6, None)]
     assert [entry.number for entry in log.entries()] == [1, 2, 3, 4, 5, 6]
-    assert [entry.line for entry in log.entries(after=1)][:2] == [entry.line for entry in rest[:2]]
+    assert [entry.record for entry in log.entries(after=1)][:2] == [entry.record for entry in rest[:2]]
     assert (log.first(), log.last()) == (1, 6)
 
 

@@ -269,7 +269,7 @@ def test_the_log_is_lines_of_json_or_text_and_holds_no_features(capsys):
 
 
 def test_a_mistake_of_our_own_stops_learning_and_not_answering(client, monkeypatch):
-    served = next(iter(client.app.app.state.service.models.values()))
+    served = next(iter(client.app.app.service.models.values()))
     monkeypatch.setattr(served.owner, "learn_block", lambda *_: 1 / 0)
 
     assert client.post("/v1/learn", json={"label": 1, "x": 1}).status_code == 503

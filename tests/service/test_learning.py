@@ -129,7 +129,7 @@ def test_a_label_that_comes_late_is_learnt_with_the_features_that_were_predicted
 
     assert predicted["id"] == "order-7"
     assert (labelled["number"], again) == (1, {"number": 1, "repeated": True})
-    assert client.get("/v1/log").json() == {"_id": "order-7", "x": 2.0, "word": "red", "label": "good"}
+    assert client.get("/v1/log?format=jsonl").json() == {"_id": "order-7", "x": 2.0, "word": "red", "label": "good"}
     assert client.post("/v1/label", json={"id": "order-8", "label": 1}).status_code == 404
 
 
@@ -181,9 +181,9 @@ def test_a_service_whose_third_class_comes_late_is_the_model_of_its_log(client, 
     for line in lines[10:]:
         client.post("/v1/learn", content=line, headers={"Content-Type": "application/json"})
     client.post("/v1/snapshot")
-    (tmp_path / "model.jsonl").write_bytes(client.get("/v1/log").content)
+    (tmp_path / "model.records").write_bytes(client.get("/v1/log").content)
     trained, base = str(tmp_path / "trained.ouzel"), str(tmp_path / "model" / "base.ouzel")
-    assert run(["train", str(tmp_path / "model.jsonl"), "--resume", base, "--relearn", "-m", trained, "--json"]) == 0
+    assert run(["train", str(tmp_path / "model.records"), "--resume", base, "--relearn", "-m", trained, "--json"]) == 0
 
     assert client.get("/v1/snapshot").content == (tmp_path / "trained.ouzel").read_bytes()
 
@@ -224,6 +224,9 @@ def rows_of(tmp_path):
         return log.execute("SELECT COUNT(*), MAX(number) FROM examples").fetchone()
 
 
+LINES_OF_LOG = "/v1/log?format=jsonl"
+
+
 def test_a_stream_of_plain_lines_is_learnt_as_blocks_and_teaches_what_its_lines_do(start, tmp_path):
     lines = [b'{"label": "%s", "x": %d, "word": "w%d"}' % (b"ab"[k % 2 :][:1], k % 5, k % 7) for k in range(300)]
     together, single = start(names=("model",)), start(names=("other",))
@@ -232,7 +235,7 @@ def test_a_stream_of_plain_lines_is_learnt_as_blocks_and_teaches_what_its_lines_
 
     assert rows_of(tmp_path) == (1, 300)
     assert said[:-1] == [{"line": k, **answer.json()} for k, answer in enumerate(alone, 1)]
-    assert together.get("/v1/log").content == single.get("/v1/log").content
+    assert together.get(LINES_OF_LOG).content == single.get(LINES_OF_LOG).content
     assert together.get("/v1/top").json() == single.get("/v1/top").json()
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from ouzel.service.folder import Folder
 from ouzel.service.init import begin
-from ouzel.service.routes_table import ENDPOINTS
+from ouzel.service.routes import ENDPOINTS
 from tests.service.killing import Running
 
 WITHOUT_END = "/events$"

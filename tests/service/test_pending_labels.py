@@ -100,7 +100,7 @@ def test_the_disk_has_what_memory_has_whatever_is_added_labelled_and_dropped(tmp
 
 def test_what_waits_to_be_learnt_has_a_bound_in_bytes(start):
     client = start(limits=ServiceLimits(queue_bytes=1000))
-    served = client.app.app.state.service.first
+    served = client.app.app.service.first
     large = {"label": 1, "w": "w" * 800}
     statuses = []
     with served.owner.lock:  # nothing is learnt meanwhile

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from ouzel.model.model import Model
-from ouzel.service.reading import Line, Reading
+from ouzel.service.lines import Line
+from ouzel.service.reading import Reading
 from ouzel.streams.labels import labels_in
 
 

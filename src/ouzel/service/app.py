@@ -1,96 +1,95 @@
-"""The ASGI application: a route for each endpoint and file of the page, problems as JSON, and the gate around them."""
+"""The ASGI application: a router of the endpoints and the files of the page, and the gate around it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ouzel.errors import OuzelError
+from ouzel.service.endpoint import MODEL, Endpoint
 from ouzel.service.gate import Gate, admit
-from ouzel.service.openapi import Endpoint, document
-from ouzel.service.problems import ProblemError, answer_problem, json_response, problem_response
-from ouzel.service.routes_table import ENDPOINTS
+from ouzel.service.openapi import document
+from ouzel.service.problems import ProblemError, answer_problem, json_response
+from ouzel.service.routes import ENDPOINTS
 from ouzel.service.service import Service
 from ouzel.service.tokens import Tokens
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
-OF_MODEL = "/v1/models/{model}"
 Handler = Callable[[Request], Awaitable[Response]]
-Failed = Callable[[Request, Exception], Awaitable[Response]]
+OF_NAME = ("", "v1", "models"), ("", "v2", "models")  # what stands before the name of a model in a path
 
 
 def application(service: Service, tokens: Tokens | None = None, log: FilteringBoundLogger | None = None) -> ASGIApp:
     """Return the ASGI application of a service."""
-    routes = [route for endpoint in ENDPOINTS for route in _routes(endpoint, service, tokens)]
-    described = document(ENDPOINTS, OF_MODEL)
+    described = document(ENDPOINTS)
 
     async def openapi(request: Request) -> Response:
         return json_response(described)
 
-    routes += [Route("/openapi.json", openapi), *page_routes()]
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await service.start()
-        yield
-        await service.end()
-
-    async def failed(request: Request, error: Exception) -> Response:
-        if log is not None:
-            log.error("mistake", route=request.scope.get("state", {}).get("route"), exc_info=error)
-        return await answer_problem(request, error)
-
-    async def not_found(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return problem_response(ProblemError(error.status_code, error.detail, dict(error.headers or {})))
-
-    error_handlers: dict[type[Exception], Failed] = {
-        ProblemError: answer_problem,
-        OuzelError: answer_problem,
-        HTTPException: not_found,
-        Exception: failed,
-    }
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=error_handlers)
-    app.state.service = service
-    frequent = [endpoint for endpoint in ENDPOINTS if endpoint.method == "POST" and not endpoint.named]
-    handlers_by_path = {endpoint.path: _handler(endpoint, service, tokens) for endpoint in frequent}
-    return Gate(Shortcut(app, handlers_by_path, failed), service.metrics, log)
+    routes: dict[str, dict[str, Handler]] = {"/openapi.json": {"GET": openapi}, **page_routes()}
+    for endpoint in ENDPOINTS:
+        for path in endpoint.paths:
+            routes.setdefault(path, {})[endpoint.method] = _handler(endpoint, service, tokens)
+    return Gate(Router(routes, service, log), service.metrics, log)
 
 
-class Shortcut:
-    """Calls the handlers of the most frequent requests by their path; the slower application answers the others."""
+class Router:
+    """Calls the handler of a path and a method; answers errors as problems; starts and ends the service."""
 
-    def __init__(self, app: Starlette, handlers: Mapping[str, Handler], failed: Failed) -> None:
-        self.state = app.state
-        self._app, self._handlers, self._failed = app, handlers, failed
+    def __init__(
+        self, routes: Mapping[str, Mapping[str, Handler]], service: Service, log: FilteringBoundLogger | None
+    ) -> None:
+        self.service = service
+        self._routes, self._log = routes, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_post = scope["type"] == "http" and scope["method"] == "POST"
-        handler = self._handlers.get(scope["path"]) if is_post else None
-        if handler is None:
-            await self._app(scope, receive, send)
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
             return
         request = Request(scope, receive, send)
         try:
-            response = await handler(request)
+            response = await self._handler(scope)(request)
         except ClientDisconnect:
             raise
-        except (ProblemError, OuzelError) as error:
-            response = await answer_problem(request, error)
         except Exception as error:
-            response = await self._failed(request, error)
+            response = await answer_problem(request, error)
+            if response.status_code == 500 and self._log is not None:
+                self._log.error("mistake", route=scope.get("state", {}).get("route"), exc_info=error)
         await response(scope, receive, send)
+
+    def _handler(self, scope: Scope) -> Handler:
+        """Return the handler of a request; note the model that its path names."""
+        path = scope["path"]
+        known = self._routes.get(path)
+        if known is None:
+            parts = path.split("/")
+            if tuple(parts[:3]) in OF_NAME and len(parts) > 3 and parts[3]:
+                known = self._routes.get("/".join([*parts[:3], MODEL, *parts[4:]]))
+                scope["path_params"] = {"model": parts[3]}
+        if known is None:
+            raise ProblemError(404, "Not Found")
+        handler = known.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        if handler is None:
+            methods = [*known, *(["HEAD"] if "GET" in known else [])]
+            raise ProblemError(405, "Method Not Allowed", {"Allow": ", ".join(sorted(methods))})
+        return handler
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Start the service when the server starts, and end it when the server ends."""
+        for state, work in (("startup", self.service.start), ("shutdown", self.service.end)):
+            await receive()
+            try:
+                await work()
+            except BaseException as error:
+                await send({"type": f"lifespan.{state}.failed", "message": str(error)})
+                raise
+            await send({"type": f"lifespan.{state}.complete"})
 
 
 def _handler(endpoint: Endpoint, service: Service, tokens: Tokens | None) -> Handler:
@@ -110,29 +109,20 @@ def _handler(endpoint: Endpoint, service: Service, tokens: Tokens | None) -> Han
     return handler
 
 
-def _routes(endpoint: Endpoint, service: Service, tokens: Tokens | None) -> list[Route]:
-    """Return the routes of an endpoint: one, or one for the first model and one for any model by name."""
-    handler = _handler(endpoint, service, tokens)
-    paths = [endpoint.path]
-    if endpoint.of_model and not endpoint.named:
-        paths.append(OF_MODEL + endpoint.path.removeprefix("/v1"))
-    return [Route(path, handler, methods=[endpoint.method]) for path in paths]
-
-
 PAGE_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 PAGE_FILES = {"/": "index.html", **{f"/page/{name}": name for name in ("page.css", "page.js", "draw.js")}}
 
 
-def page_routes() -> list[Route]:
-    """Return a route for each file of the page. The files hold no data, so they need no token."""
-    return [_page_route(path, name) for path, name in PAGE_FILES.items()]
+def page_routes() -> dict[str, dict[str, Handler]]:
+    """Return the routes of the files of the page. These hold no data, so they need no token."""
+    return {path: {"GET": _page_handler(name)} for path, name in PAGE_FILES.items()}
 
 
-def _page_route(path: str, name: str) -> Route:
+def _page_handler(name: str) -> Handler:
     content = (files("ouzel.service") / "page" / name).read_bytes()
     media_type = PAGE_TYPES[name.rpartition(".")[2]]
 
     async def send(request: Request) -> Response:
         return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
 
-    return Route(path, send)
+    return send

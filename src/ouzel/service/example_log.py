@@ -1,9 +1,9 @@
 """The log of a model: it stores every acknowledged example as it was sent, on disk before the model learns it.
 
 SQLite in WAL mode with full sync: a commit returns when the disk has the rows. The requests of a group share one
-commit. The examples of a group that have no keys also share a row, one line each, under the number of the last (older
-logs have a row for each); examples that were sent as Arrow are stored as Arrow (`arrow_batches`). Every row has a
-checksum over its number, key and lines.
+commit. A row is a record of `streams/formats/records.py`: lines of JSON, packed rows, or Arrow, as the examples came.
+The examples of a group that have no keys share a row, under the number of the last (older logs have a row for each).
+Every row has a checksum over its number, key and record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ouzel.errors import OuzelError
-from ouzel.service.arrow_batches import lines_in, rows_in
+from ouzel.streams.formats.records import count_in, examples_in, is_batch, is_rows, without_first
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS examples (
@@ -50,20 +50,20 @@ Feed = dict[str, Any]  # the identity of a log that examples are read from, and 
 
 
 class Entry(NamedTuple):
-    """One example of the log: its number, from 1, its key if it has one, and its line without the newline.
+    """One example of the log: its number, from 1, its key if it has one, and its record.
 
-    An entry to append, or a row, may hold several examples without keys: the number is that of the last, and the line
-    has their lines separated by newlines, or packed rows.
+    An entry to append, or a row, may hold several examples without keys: the number is that of the last, and the record
+    has them all.
     """
 
     number: int
     key: str | None
-    line: bytes
+    record: bytes
 
     @property
     def first(self) -> int:
         """The number of the first example."""
-        return self.number + 1 - rows_in(self.line)
+        return self.number + 1 - count_in(self.record)
 
 
 class Waiting(NamedTuple):
@@ -90,7 +90,7 @@ class Log:
     >>> log = Log(Path(tempfile.mkdtemp(), "log.sqlite"))
     >>> log.append([Entry(1, None, b'{"label": 1}'), Entry(2, "order-7", b'{"label": 0}')])
     >>> log.find(["order-7", "order-8"])
-    {'order-7': Entry(number=2, key='order-7', line=b'{"label": 0}')}
+    {'order-7': Entry(number=2, key='order-7', record=b'{"label": 0}')}
     >>> [entry.number for entry in log.entries(after=1)]
     [2]
     """
@@ -121,7 +121,7 @@ class Log:
         of the logs that the entries were read from.
         """
         now = time.time()
-        rows = [(row.number, row.key, row.line, now, _checksum(row)) for row in _rows(entries)]
+        rows = [(row.number, row.key, row.record, now, _checksum(row)) for row in _rows(entries)]
         with self._wrap_errors(), self._transaction() as connection:
             connection.executemany("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", rows)
             connection.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?)", waiting)
@@ -146,7 +146,13 @@ class Log:
         return found and Entry(*found)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Yield the entries after a number, in order; raise OuzelError at the first that is damaged or missing."""
+        """Yield the entries after a number, in order, one example each; raise OuzelError as `rows` does."""
+        for row in self.rows(after):
+            for number, record in enumerate(examples_in(row.record), row.first):
+                yield Entry(number, row.key, record)
+
+    def rows(self, after: int = 0) -> Iterator[Entry]:
+        """Yield the examples after a number, in order, as their rows; raise OuzelError if one is damaged or missing."""
         number = after
         with self._wrap_errors(), closing(self._connect()) as connection:
             rows = connection.execute(
@@ -156,9 +162,8 @@ class Log:
                 row = Entry(*found)
                 if checksum != _checksum(row) or row.first > number + 1:
                     raise self._damaged(number + 1, row, checksum == _checksum(row))
-                for line in lines_in(row.line)[number + 1 - row.first :]:
-                    number += 1
-                    yield Entry(number, row.key, line)
+                yield row._replace(record=without_first(row.record, number + 1 - row.first))
+                number = row.number
 
     def last(self) -> int:
         """Return the number of the last example, 0 if there is none."""
@@ -218,7 +223,7 @@ class Log:
         """Return the error of a damaged row, or of an example missing before it."""
         if sound:
             found = f"example {number:,} is missing"
-        elif row.first < row.number:
+        elif row.number > number:
             found = f"examples {number:,} to {row.number:,} are damaged (their checksum does not match)"
         else:
             found = f"example {number:,} is damaged (its checksum does not match)"
@@ -260,19 +265,27 @@ def _write_feeds(connection: sqlite3.Connection, feeds: Iterable[Feed]) -> None:
 
 
 def _rows(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield entries as rows: successive entries without keys share a row of at most MOST_ROW bytes."""
-    for key, some in groupby(entries, lambda entry: entry.key):
+    """Yield entries as rows: successive lines without keys share a row of at most MOST_ROW bytes."""
+    for together, some in groupby(entries, lambda entry: entry.key is None and not _is_packed(entry.record)):
         lines: list[bytes] = []
         number = size = 0
         for entry in some:
-            if lines and (key is not None or entry.first != number + 1 or size + len(entry.line) > MOST_ROW):
-                yield Entry(number, key, b"\n".join(lines))
+            if not together:
+                yield entry
+                continue
+            if lines and (entry.first != number + 1 or size + len(entry.record) > MOST_ROW):
+                yield Entry(number, None, b"\n".join(lines))
                 lines, size = [], 0
             number = entry.number
-            lines.append(entry.line)
-            size += len(entry.line)
-        yield Entry(number, key, b"\n".join(lines))
+            lines.append(entry.record)
+            size += len(entry.record)
+        if lines:
+            yield Entry(number, None, b"\n".join(lines))
+
+
+def _is_packed(record: bytes) -> bool:
+    return is_rows(record) or is_batch(record)
 
 
 def _checksum(entry: Entry) -> int:
-    return crc32(entry.line, crc32(f"{entry.number}:{entry.key or ''}".encode()))
+    return crc32(entry.record, crc32(f"{entry.number}:{entry.key or ''}".encode()))

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 from ouzel.errors import OuzelError, listed
 from ouzel.service import example_log
 from ouzel.service.feed_lines import TABLE, FeedLines, Part, shown_places
+from ouzel.service.lines import Refused
 from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
-from ouzel.service.reading import Refused
 from ouzel.service.submission import Result, Source, Submitted
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
 from ouzel.streams.logs.messages import check_metadata, metadata_fields

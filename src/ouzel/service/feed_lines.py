@@ -8,11 +8,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ouzel.errors import DataError
-from ouzel.service.arrow_batches import rows_as_json
-from ouzel.service.formats import as_json
-from ouzel.service.reading import Reading, Refused
+from ouzel.service.lines import Refused
+from ouzel.service.reading import Reading
 from ouzel.service.submission import Submitted
 from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, by_content
+from ouzel.streams.formats.records import rows_as_json
 from ouzel.streams.logs.arrow import rows_of_message
 from ouzel.streams.logs.messages import lines_of
 from ouzel.streams.logs.protocol import Batch, Place, Position, shown
@@ -86,17 +86,16 @@ class FeedLines:
         return None
 
     def _submitted(self, lines: list[bytes]) -> list[Submitted]:
-        """Return lines to submit: as JSON objects, or with the reason why they are refused."""
+        """Return lines to submit, parsed unless they are JSON objects, or with the reason why they are refused."""
         if self.format is None:
             refused = Refused(f"found a message of no known format; expected {', '.join(MESSAGE_FORMATS)}")
             return [Submitted(line, refused=refused) for line in lines]
         format = FORMATS.get(self.format)
         if format is None or format.family is not Family.LINES or not lines:
             return [Submitted(line) for line in lines]
-        found = as_json(lines, format, self.reading.options, self.reading.label)
         return [
-            Submitted(line, refused=made) if isinstance(made, Refused) else Submitted(made)
-            for line, made in zip(lines, found, strict=True)
+            Submitted(line).read_as(found)
+            for line, found in zip(lines, self.reading.parsed(lines, format), strict=True)
         ]
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.owner import Owner
-from ouzel.service.reading import Line
 from ouzel.streams.block import ROWS
 
 BASE, LOG, READERS = "base.ouzel", "log.sqlite", "readers"
@@ -102,12 +100,23 @@ class Folder:
             log.forget(min(learnt_of(found[0]), log.last() - keep))
 
     def _replay(self, owner: Owner, log: Log) -> None:
-        entries = log.entries(after=owner.learnt)
-        while part := list(islice(entries, ROWS)):
+        for part in _parts(log.rows(after=owner.learnt)):
             try:
-                owner.learn([line.example for line in _sound(owner, part)])
+                owner.learn(owner.reading.examples(row.record for row in part))
             except OuzelError as error:
-                raise OuzelError(f"{log.path}: examples {part[0].number:,} to {part[-1].number:,}: {error}") from None
+                raise OuzelError(f"{log.path}: examples {part[0].first:,} to {part[-1].number:,}: {error}") from None
+
+
+def _parts(rows: Iterator[Entry]) -> Iterator[list[Entry]]:
+    """Yield rows of the log in parts of some thousand examples."""
+    part: list[Entry] = []
+    for row in rows:
+        part.append(row)
+        if row.number - part[0].first >= ROWS:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 def learnt_of(snapshot: Path) -> int:
@@ -115,11 +124,3 @@ def learnt_of(snapshot: Path) -> int:
     found = SNAPSHOT.fullmatch(snapshot.name)
     assert found is not None
     return int(found[1])
-
-
-def _sound(owner: Owner, entries: list[Entry]) -> Iterator[Line]:
-    lines = owner.reading.lines([entry.line for entry in entries], [None] * len(entries))
-    for entry, line in zip(entries, lines, strict=True):
-        if not isinstance(line, Line):
-            raise OuzelError(f"example {entry.number:,} was learnt, and is not one any more: {line.error}")
-        yield line

@@ -15,7 +15,7 @@ from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
 from ouzel.service.predictor import Predictor
-from ouzel.service.submission import ArrowBatch, Submitted, TextBatch
+from ouzel.service.submission import Submitted, Whole
 
 PATIENCE = 30.0  # seconds to wait for the other service
 
@@ -129,7 +129,7 @@ class Followed(Predictor):
         """Raise FollowingError: a reader does not learn."""
         raise FollowingError(f"this is a reader; send it to {self.snapshots.writer}")
 
-    async def learn_whole(self, whole: TextBatch | ArrowBatch) -> NoReturn:
+    async def learn_whole(self, whole: Whole) -> NoReturn:
         """Raise FollowingError."""
         await self.learn(())
 

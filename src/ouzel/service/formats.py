@@ -1,25 +1,19 @@
-"""Examples of other formats as the lines of JSON that a service learns, by the readers of files.
-
-Names and numbers of features stay as they are, so that they are the same features; values of 32 bits are written in
-full. Importance weights need a member to be written to: `--weight NAME`.
-"""
+"""Formats of bodies, of files that are sent, and of the log where it is shown as lines of JSON."""
 
 from __future__ import annotations
 
 import io
 import json
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ouzel.numerals import is_number
-from ouzel.service.reading import Refused
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Format, find_format
-from ouzel.streams.kernels.new_names import NameEmitter
+from ouzel.streams.formats.records import examples_in, is_rows, rows_of
+from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import Limits
 from ouzel.streams.missing import NA_TOKENS
 from ouzel.streams.options import Options
@@ -35,26 +29,7 @@ if TYPE_CHECKING:
 JSON_LINES = FORMATS["jsonl"]
 READ = tuple(format for format in FORMATS.values() if format.media_types)
 """Formats of request bodies that can be learnt."""
-
-
-def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str) -> list[bytes | Refused]:
-    """Return each line of a text format as a line of JSON, or the reason why it is refused."""
-    found: list[bytes | Refused] = []
-    plain = Options(bits=options.bits, seed=options.seed, limits=options.limits)
-    parse = format.module.parser(plain, NameEmitter(options.bits)).parse
-    while len(found) < len(lines):
-        rest = [line.replace(b"\r", b"") for line in lines[len(found) :]]
-        # writable, like the data of files, so that no kernel is compiled anew
-        data = np.frombuffer(bytearray(b"\n").join([*rest, b""]), np.uint8)
-        parsed = parse(data, 0, len(data), plain)
-        if parsed.block.rows:
-            found += _lines_of(parsed.block, label, options.weight)
-        if parsed.problem is not None:
-            problem = parsed.problem
-            found.append(Refused(f"found {problem.found}; {problem.expected}", None, problem.column))
-        elif len(found) < len(lines):  # not an example in this format: a comment, say
-            found.append(Refused("found no example in the line"))
-    return found
+WEIGHT = "_weight"  # member of an importance weight, where no other is named
 
 
 def rows_of_stream(file: io.BufferedReader, limits: Limits) -> Iterator[pyarrow.RecordBatch]:
@@ -65,7 +40,15 @@ def rows_of_stream(file: io.BufferedReader, limits: Limits) -> Iterator[pyarrow.
             yield from flat(table).combine_chunks().to_batches(max_chunksize=ROWS)
 
 
-def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes | Refused]:
+def json_lines_in(record: bytes, label: str, weight: str | None) -> list[bytes]:
+    """Return the examples of a record as lines of JSON, to look at.
+
+    Importance weights are members `weight`, or `_weight`. Values of 32 bits are written in full.
+    """
+    return list(_lines_of(rows_of(record), label, weight)) if is_rows(record) else examples_in(record)
+
+
+def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes]:
     names: dict[int, str] = {}
     if block.names is not None:
         text = block.names.text.tobytes()
@@ -73,25 +56,14 @@ def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes | 
         for feature, start, end in spans:
             names.setdefault(feature, text[start:end].decode("utf-8", "replace"))
     starts = block.offsets.tolist()
-    for row in range(block.rows):
-        row_label, importance = block.labels[row].item(), block.weights[row].item()
-        features = zip(
-            block.indices[starts[row] : starts[row + 1]].tolist(),
-            block.values[starts[row] : starts[row + 1]].tolist(),
-            strict=True,
-        )
-        found: dict[str, object] = {names.get(feature, str(feature)): value for feature, value in features}
-        if label in found or (weight is not None and weight in found):
-            yield Refused(f"found a feature that is called as the label or the weight is; expected none of {label!r}")
-            continue
-        if not math.isnan(row_label):
-            known = block.label_names
-            found[label] = row_label if known is None else known[int(row_label)]
-        if importance != 1.0 and weight is None:
-            yield Refused("found an importance; expected none, or a service with --weight NAME for it")
-            continue
-        if weight is not None:
-            found[weight] = importance
+    for row, known in enumerate(labels_in(block)):
+        here = slice(starts[row], starts[row + 1])
+        features = zip(block.indices[here].tolist(), block.values[here].tolist(), strict=True)
+        found: dict[str, object] = {label: known}
+        importance = block.weights[row].item()
+        if weight is not None or importance != 1.0:
+            found[weight or WEIGHT] = importance
+        found |= {names.get(feature, str(feature)): value for feature, value in features}
         yield json.dumps(found, ensure_ascii=False).encode()
 
 
@@ -108,6 +80,21 @@ def _text_lines(source: Source, format: Format) -> Iterator[bytes]:
     with error_context(source, format.name):
         for data, start, stop in chunks_of(source, Options().limits):
             yield from bytes(data[start:stop]).splitlines()
+
+
+class BodySource(Source):
+    """Source of the bytes of a file that is open, which are not unpacked."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        super().__init__("-")
+        self.name, self._packed = "the stream", file
+
+
+def cells_of_stream(file: io.BufferedReader, format: Format, most: int) -> Iterator[list[bytes]]:
+    """Yield the rows of delimited text as lines of JSON, at most `most` at a time."""
+    rows = _table_rows(BodySource(file), format)
+    while some := list(islice(rows, most)):
+        yield some
 
 
 def _table_rows(source: Source, format: Format) -> Iterator[bytes]:

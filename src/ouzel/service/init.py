@@ -10,7 +10,7 @@ from ouzel.learners import catalogue
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.service.folder import Folder
-from ouzel.service.reading import ID
+from ouzel.streams.formats.records import ID
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.options import OF_MESSAGES
 from ouzel.training.resume_options import validate_resume_options

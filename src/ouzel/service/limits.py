@@ -12,7 +12,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners.rows import largest_id
 from ouzel.model.model import Model
 from ouzel.numerals import as_size
-from ouzel.service.reading import Line, Refused
+from ouzel.service.lines import Line, Refused
 from ouzel.streams.block import Block
 
 

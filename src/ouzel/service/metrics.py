@@ -10,7 +10,7 @@ import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from ouzel.service.answers import Answer
-from ouzel.service.reading import Refused
+from ouzel.service.lines import Refused
 
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0)
 HOURS = (60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)

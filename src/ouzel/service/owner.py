@@ -27,12 +27,16 @@ from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, PageHinkley, answers_before, answers_of, errors_of
 from ouzel.service.batching import MOMENT, WouldBlockError
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.reading import Line, Reading, Row
+from ouzel.service.lines import Line, Row
+from ouzel.service.reading import Reading
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
+from ouzel.streams.formats.catalogue import find
 from ouzel.streams.formats.json_python import Example
 from ouzel.training.run_notes import notes_of
 from ouzel.training.source_records import Ledger, Record
+
+FILE, OLD_FILE = find("records").suffixes[0], find("jsonl").suffixes[0]  # of the log that is exported; earlier versions
 
 
 class Owner:
@@ -69,7 +73,7 @@ class Owner:
     @property
     def file(self) -> str:
         """Name of the file that the log is exported to."""
-        return f"{self.name}.jsonl"
+        return f"{self.name}{FILE}"
 
     @property
     def learnt(self) -> int:
@@ -157,11 +161,13 @@ class Owner:
         """Load a model that `save` wrote; raise OuzelError if the file is damaged or belongs to another log."""
         model, notes = persistence.load_notes(path, self.mapped)
         stored = notes.get("run", {})
-        if stored.get("files") == [self.file] and not stored.get("sources"):
+        known = self.file, f"{self.name}{OLD_FILE}"
+        if stored.get("files") in ([name] for name in known) and not stored.get("sources"):
             return  # saved before the first example
         record = next(iter(Record.from_json(stored.get("sources", []))), None)
-        if record is None or record.name != self.file:
+        if record is None or record.name not in known:
             raise OuzelError(f"{path}: is not a snapshot of this log; remove it")
+        record.name = self.file
         model.classes.allow(None)
         run = Run(model)
         run.restore({**stored["progress"], "position": [0, record.examples]})

@@ -15,9 +15,10 @@ from ouzel.service.answers import Answer
 from ouzel.service.batching import MOMENT, SMALL, BackgroundThread, Batcher, WouldBlockError
 from ouzel.service.feed import Feed
 from ouzel.service.limits import ServiceLimits
+from ouzel.service.lines import Line, Refused
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
-from ouzel.service.reading import Line, Refused, line_of, longest_line
+from ouzel.service.reading import line_of, longest_line
 from ouzel.service.submission import Result
 
 Answered = TypeVar("Answered")

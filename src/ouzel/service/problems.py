@@ -11,7 +11,8 @@ from starlette.responses import Response
 from ouzel.errors import OuzelError
 from ouzel.service.followed import FollowingError
 from ouzel.service.limits import BusyError
-from ouzel.service.reading import Refused
+from ouzel.service.lines import Refused
+from ouzel.service.schemas import Problem
 from ouzel.service.served import UnknownExampleError
 from ouzel.service.writer import StoppedError
 
@@ -68,10 +69,7 @@ async def answer_problem(request: Request, error: Exception) -> Response:
 
 def problem_response(problem: ProblemError) -> Response:
     """Return a problem as a response."""
-    content = {
-        "title": HTTPStatus(problem.status).phrase,
-        "status": problem.status,
-        "detail": problem.detail,
-        **problem.more,
-    }
+    found = Problem(HTTPStatus(problem.status).phrase, problem.status, problem.detail)
+    content = {**msgspec.structs.asdict(found), **problem.more}
+    content = {name: value for name, value in content.items() if name in problem.more or value != ""}
     return Response(msgspec.json.encode(content), problem.status, problem.headers, TYPE)

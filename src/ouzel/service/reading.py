@@ -3,60 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError, UnexpectedError
 from ouzel.model.model import Model
-from ouzel.service.arrow_batches import NumberColumns
+from ouzel.service.lines import Line, Refused, Row, rows_in, taken
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
+from ouzel.streams.formats.arrow_numbers import NumberColumns
+from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.json_lines import Chunk, PlainObjects
 from ouzel.streams.formats.json_python import Example, JsonExamples, object_of, unexpected
+from ouzel.streams.formats.packed_rows import canonical
+from ouzel.streams.formats.records import ID, batch_of, examples_in, is_batch, is_rows, record_of_rows, rows_of
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.kernels.lines import lines_at
+from ouzel.streams.kernels.lines import Parsed, lines_at
+from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.labels import Label, labels_in
 from ouzel.streams.options import make_options
 from ouzel.streams.sources.error_context import LONGEST
 from ouzel.streams.tables.schema import ColumnKinds
 
-ID = "_id"  # the member that identifies an example; it is not a feature
 WITH_ID = b'"_id"'
 MOST_KEY = 255  # characters of an id
 
 
-class Refused(NamedTuple):
-    """The reason why a line is not learnt or predicted: the sentence of the readers, and its place in the line."""
-
-    error: str
-    field: str | None = None
-    column: int | None = None
-
-
-class Row(NamedTuple):
-    """An example that was read together with others: a row of their block."""
-
-    features: range  # of their number
-    label: Label | None
-    block: Block
-    place: int
-    text: bytes
-
-
-class Line(NamedTuple):
-    """A line that is an example."""
-
-    text: bytes  # without newlines
-    example: Example | Row
-    key: str | None
-
-
 FEWEST = 2  # lines to read together
+MOST_LINES = 512  # of another format that are parsed together where some are bad
 MOST_ODD = 8  # lines among them that are not plain, before the others are read one by one
 SPACES = bytes.maketrans(b"\r\n", b"  ")
 
@@ -83,7 +62,12 @@ class Reading:
         self.numbers = NumberColumns(self.options, self.label, ID)
 
     def line(self, text: bytes, key: str | None = None, to_predict: bool = False) -> Line | Refused:
-        """Return the example of a line, or the reason why it is none; its key is its id, or else the given key."""
+        """Return the example of a line, or of a packed row; or the reason why it is none.
+
+        Its key is its id, or else the given key.
+        """
+        if is_rows(text):
+            return Line(text, rows_in(rows_of(text))[0], key)
         text = line_of(text)
         limits = self.options.limits
         if len(text) > limits.line:
@@ -104,9 +88,9 @@ class Reading:
     ) -> list[Line | Refused]:
         """Return what `line` returns for each text; plain lines are read together."""
         found: list[Line | Refused | None] = [None] * len(texts)
-        texts = [line_of(text) for text in texts]
+        texts = [text if is_rows(text) else line_of(text) for text in texts]
         most = self.options.limits.line
-        places = [k for k, text in enumerate(texts) if text and len(text) <= most and not _may_have_id(text)]
+        places = [k for k, text in enumerate(texts) if text and len(text) <= most and not _may_be_odd(text)]
         if len(places) >= FEWEST:
             data = np.frombuffer(b"\n".join([*(texts[place] for place in places), b""]), np.uint8)
             with self._locks[to_predict]:
@@ -130,6 +114,74 @@ class Reading:
             at += block.rows + 1
             odd += 1
             _, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, 1)
+
+    def parsed(self, lines: Sequence[bytes], format: Format) -> list[Row | Refused]:
+        """Return the example of each line of a text format, or the reason why it is none."""
+        block = self._parsed(lines, format).block
+        if block.rows == len(lines):
+            return [*rows_in(canonical(block))]
+        found: list[Row | Refused] = []
+        while len(found) < len(lines):
+            found += self._up_to_problem(lines[len(found) : len(found) + MOST_LINES], format)
+        return found
+
+    def _up_to_problem(self, lines: Sequence[bytes], format: Format) -> list[Row | Refused]:
+        """Return the examples of lines up to a bad one, and why that is refused."""
+        parsed = self._parsed(lines, format)
+        block, problem = parsed.block, parsed.problem
+        before: list[Row | Refused] = [*rows_in(canonical(block))]
+        if problem is None and block.rows == len(lines):
+            return before
+        if len(lines) > 1 and (problem is None or problem.line != block.rows):  # a line before it is no example
+            return self._up_to_problem(lines[: len(lines) // 2], format)
+        if problem is None:
+            return [Refused("found no example in the line")]
+        return [*before, Refused(f"found {problem.found}; {problem.expected}", None, problem.column)]
+
+    def _parsed(self, lines: Sequence[bytes], format: Format) -> Parsed:
+        """Parse lines of a text format; features are derived where they are learnt."""
+        options = replace(self.options, ignore=tuple(name for name in self.options.ignore if name != ID))
+        text = b"\n".join([*(line.replace(b"\r", b"") for line in lines), b""])
+        data = np.frombuffer(bytearray(text), np.uint8)  # writable, like the data of files
+        parsed: Parsed = format.module.parser(options, NameEmitter(options.bits)).parse(data, 0, len(data), options)
+        if options.derived and parsed.block.interaction_inputs is None:
+            raise OuzelError(f"{format.title} has no columns or namespaces to make {options.derived} of")
+        return parsed
+
+    def examples(self, records: Iterable[bytes]) -> list[Example | Row]:
+        """Return the examples of records of the log; raise OuzelError at one that is none any more."""
+        found: list[Example | Row] = []
+        for packed, some in groupby(records, lambda record: is_rows(record) or is_batch(record)):
+            group = list(some)
+            for part in map(self._block_of, group) if packed else [group]:
+                found += rows_in(part) if isinstance(part, Block) else self._examples_of(part)
+        return found
+
+    def _block_of(self, record: bytes) -> Block | list[bytes]:
+        """Return packed rows, or a record batch, as a block; or rows that are not plain as records of one line."""
+        block = rows_of(record) if is_rows(record) else self.numbers.block(batch_of(record))
+        return examples_in(record) if block is None else block
+
+    def _examples_of(self, records: Iterable[bytes]) -> Iterator[Example | Row]:
+        """Yield the examples of lines of JSON."""
+        texts = [text for record in records for text in examples_in(record)]
+        for number, line in enumerate(self.lines(texts, [None] * len(texts)), 1):
+            if isinstance(line, Refused):
+                raise OuzelError(f"line {number:,} of them was learnt, and is not an example any more: {line.error}")
+            yield line.example
+
+    def records(self, lines: Iterable[Line]) -> Iterator[tuple[bytes, str | None, int]]:
+        """Yield lines as records of the log, each with its key and the number of its examples."""
+        for row, some in groupby(lines, lambda line: line.packed and (line.key, id(line.packed.block))):
+            group = list(some)
+            rows = [line.packed for line in group if line.packed is not None]
+            if row is None:
+                yield from ((line.text, line.key, 1) for line in group)
+                continue
+            at_once = len(rows) if group[0].key is None else 1
+            for start in range(0, len(rows), at_once):
+                places = [one.place for one in rows[start : start + at_once]]
+                yield record_of_rows(taken(rows[0].block, places), self.options), group[0].key, len(places)
 
     def whole(self, text: bytes, lines: int, to_predict: bool = False) -> Block | None:
         """Return lines with their newlines as a block; None unless all are plain and labelled, without ids."""
@@ -189,17 +241,23 @@ class Reading:
         return block
 
     def _parts(self, examples: Sequence[Any], to_predict: bool) -> list[Block] | None:
-        """Return examples as blocks; None if some are only a part of the block that they were read in."""
+        """Return examples as blocks; None if some are only a part of the objects that they were read with."""
         parts: list[Block] = []
         for together, some in groupby(examples, lambda example: id(example.block) if isinstance(example, Row) else 0):
             group = list(some)
             if not together:
                 parts += (self._to_predict if to_predict else self._to_learn).blocks(group)
-            elif [row.place for row in group] == list(range(group[0].block.rows)):
-                parts.append(group[0].block)
-            else:
+                continue
+            block, places = group[0].block, [row.place for row in group]
+            if group[0].text and places != list(range(block.rows)):
                 return None
+            parts.append(taken(block, places))
         return parts
+
+
+def _may_be_odd(text: bytes) -> bool:
+    """Return whether a text is no line of JSON, or may have an id."""
+    return is_rows(text) or _may_have_id(text)
 
 
 def _may_have_id(text: bytes) -> bool:

@@ -14,13 +14,14 @@ from ouzel.service.answers import Answer
 from ouzel.service.feed import Feed, Plan
 from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
+from ouzel.service.lines import Line, Refused
 from ouzel.service.metrics import Metrics
 from ouzel.service.pending_labels import PendingLabels, oldest
 from ouzel.service.predictor import Predictor
-from ouzel.service.reading import Line, Refused
-from ouzel.service.submission import ArrowBatch, Result, Source, Submitted, TextBatch
+from ouzel.service.submission import Result, Source, Submitted, Whole
 from ouzel.service.writer import Writer
 from ouzel.streams.formats.json_python import with_members
+from ouzel.streams.formats.records import is_rows
 
 POLL_INTERVAL = 0.005  # seconds between two looks at a full queue
 
@@ -108,7 +109,7 @@ class Served(Predictor):
         """Learn lines; return the prediction made before each, or why it was refused."""
         return await self.writer.submit(lines, patient, source)
 
-    async def learn_whole(self, whole: TextBatch | ArrowBatch) -> list[Result] | int:
+    async def learn_whole(self, whole: Whole) -> list[Result] | int:
         """Learn a batch; return a result for each line that is not blank, or only their number if all are learnt."""
         return await self.writer.submit_whole(whole)
 
@@ -131,7 +132,10 @@ class Served(Predictor):
         if found is None:
             raise UnknownExampleError(f"no example {id!r} waits for its label; predict it with that id first")
         reading = self.owner.background_reading
-        first, again = reading.line(found.line), reading.line(with_members(found.line, {reading.label: label}))
+        line, members = found.record, {reading.label: label}
+        if is_rows(line):
+            line, members = b"{}", {**members, **({reading.options.weight: 1.0} if reading.options.weight else {})}
+        first, again = reading.line(found.record), reading.line(with_members(line, members))
         if isinstance(again, Refused):
             return again
         learnt = first.example[1] if isinstance(first, Line) else None

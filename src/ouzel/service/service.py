@@ -135,7 +135,7 @@ class Shadowing:
 
     async def _learn(self, entries: list[Entry]) -> None:
         await self.shadow.room()
-        given = [Submitted(entry.line, self._key(entry.number), key_of=KeyOf.PLACE) for entry in entries]
+        given = [Submitted(entry.record, self._key(entry.number), key_of=KeyOf.PLACE) for entry in entries]
         await self.shadow.learn(given, patient=True)
 
     def _next(self, position: int) -> list[Entry]:

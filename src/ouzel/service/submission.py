@@ -8,10 +8,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from ouzel.service.answers import Answer
-from ouzel.service.arrow_batches import packed, rows_as_json
 from ouzel.service.example_log import Feed
-from ouzel.service.reading import ID, Line, Reading, Refused, line_of, longest_line
+from ouzel.service.lines import Line, Refused, Row
+from ouzel.service.reading import Reading, line_of, longest_line
 from ouzel.streams.block import Block
+from ouzel.streams.formats.records import ID, record_of_batch, record_of_rows, rows_as_json
 from ouzel.streams.logs.protocol import Position
 
 if TYPE_CHECKING:
@@ -34,8 +35,18 @@ class Submitted(NamedTuple):
     text: bytes
     key: str | None = None
     waited: bool = False
-    refused: Refused | None = None  # the reason, if it is not even a line of JSON
+    refused: Refused | None = None  # the reason, if it is known that it is not an example
     key_of: KeyOf = KeyOf.REQUEST
+    row: Row | None = None  # the example, if it is parsed already
+
+    def read_as(self, found: Row | Refused) -> Submitted:
+        """Return it with the example that it is, or the reason why it is none."""
+        return self._replace(refused=found) if isinstance(found, Refused) else self._replace(row=found)
+
+    @property
+    def line(self) -> Line | None:
+        """The parsed line."""
+        return self.row and Line(self.text, self.row, self.key)
 
     def keyed(self, line: Line) -> Line | Refused:
         """Return a parsed line with the key that counts; refuse it if it has two."""
@@ -77,7 +88,7 @@ class TextBatch(NamedTuple):
         """Return the bytes of the longest line, or of the whole text if that has no more than `enough`."""
         return longest_line(self.text, enough)
 
-    def to_log(self) -> bytes:
+    def to_log(self, reading: Reading) -> bytes:
         """Return the lines as an entry of the log."""
         return self.text[:-1]
 
@@ -114,9 +125,56 @@ class ArrowBatch(NamedTuple):
         """Return the largest number of bytes that a row takes as a line."""
         return reading.numbers.longest(self.batch.schema)
 
-    def to_log(self) -> bytes:
+    def to_log(self, reading: Reading) -> bytes:
         """Return the rows as an entry of the log."""
-        return packed(self.batch)
+        return record_of_batch(self.batch)
+
+
+class RowsBatch(NamedTuple):
+    """Parsed lines of another text format, and whether to return predictions; its methods are those of `TextBatch`."""
+
+    given: list[Submitted]  # the lines that are neither blank nor comments
+    places: list[int]  # of these among all lines, from 1
+    lines: int  # their number, with blank ones
+    return_predictions: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory."""
+        return sum(2 * len(one.text) for one in self.given)
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the lines that are not blank, from 1."""
+        return self.places
+
+    def submitted(self) -> list[Submitted]:
+        """Return the lines, one by one."""
+        return self.given
+
+    def block(self, reading: Reading) -> Block | None:
+        """Return the rows as a block; None unless all are examples with labels."""
+        rows = [one.row for one in self.given]
+        if reading.options.derived or not rows or any(row is None or row.label is None for row in rows):
+            return None
+        block = self._block
+        return block if block.rows == len(rows) else None
+
+    @property
+    def _block(self) -> Block:
+        row = self.given[0].row
+        assert row is not None
+        return row.block
+
+    def longest(self, reading: Reading, enough: int) -> int:
+        """Return the bytes of the longest line."""
+        return max(len(one.text) for one in self.given)
+
+    def to_log(self, reading: Reading) -> bytes:
+        """Return the rows as an entry of the log."""
+        return record_of_rows(self._block, reading.options)
+
+
+Whole = TextBatch | ArrowBatch | RowsBatch
 
 
 class Source(NamedTuple):
@@ -138,7 +196,7 @@ class Submission(NamedTuple):
     lines: Sequence[Submitted]
     answered: asyncio.Future[list[Result] | int]
     source: Source | None = None
-    whole: TextBatch | ArrowBatch | None = None
+    whole: Whole | None = None
 
     @property
     def size(self) -> int:

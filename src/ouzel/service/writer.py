@@ -15,10 +15,10 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.service.example_log import MOST_ROW, Entry, Feed, Log
 from ouzel.service.limits import BusyError, ServiceLimits
+from ouzel.service.lines import Line, Refused
 from ouzel.service.owner import Owner
 from ouzel.service.pending_labels import Changes, PendingLabels
-from ouzel.service.reading import Line, Refused
-from ouzel.service.submission import ArrowBatch, Result, Source, Submission, Submitted, TextBatch, text_of
+from ouzel.service.submission import Result, Source, Submission, Submitted, Whole, text_of
 from ouzel.streams.block import ROWS
 
 Learnt = Callable[[Sequence[Submitted], Sequence[Result], int], None]
@@ -71,7 +71,7 @@ class Writer:
         """Return the future results of lines; raise BusyError if too many wait and the caller is not patient."""
         return self._submit(Submission(lines, self._loop.create_future(), source), patient)
 
-    def submit_whole(self, whole: TextBatch | ArrowBatch) -> asyncio.Future[list[Result] | int]:
+    def submit_whole(self, whole: Whole) -> asyncio.Future[list[Result] | int]:
         """Return the future results of a batch, or only the number of its examples, if all are learnt."""
         return self._submit(Submission((), self._loop.create_future(), None, whole), patient=True)
 
@@ -180,7 +180,7 @@ class Writer:
             group[0] = group[0]._replace(lines=whole.submitted())
         return self._learn(group, changes)
 
-    def _learn_whole(self, whole: TextBatch | ArrowBatch, changes: Changes) -> list[Result] | int | None:
+    def _learn_whole(self, whole: Whole, changes: Changes) -> list[Result] | int | None:
         """Read, write and learn lines together; return None, and do nothing, unless all are plain."""
         owner = self.owner
         block = whole.block(owner.reading)
@@ -189,7 +189,7 @@ class Writer:
         if self.limits.exceeds(whole.longest(owner.reading, self.limits.line), block):
             return None
         first = owner.learnt + 1
-        self._append([Entry(owner.learnt + block.rows, None, whole.to_log())], changes)
+        self._append([Entry(owner.learnt + block.rows, None, whole.to_log(owner.reading))], changes)
         answers = owner.learn_block(block, whole.return_predictions)
         if not whole.return_predictions:
             return block.rows
@@ -201,10 +201,10 @@ class Writer:
         given = [one for submission in group for one in submission.lines]
         results: list[Result | None] = [None] * len(given)
         lines: dict[int, Line] = {}
-        sound = [one for one in given if one.refused is None]
+        sound = [one for one in given if one.refused is None and one.row is None]
         read = iter(owner.reading.lines([one.text for one in sound], [one.key for one in sound]))
         for place, one in enumerate(given):
-            line = one.refused or next(read)
+            line = one.refused or one.line or next(read)
             if isinstance(line, Line):
                 line = one.keyed(line)
             refused = (
@@ -216,20 +216,28 @@ class Writer:
                 lines[place] = line
         again = self._repeated(lines, results)
         self._admit(lines, results)
-        entries = [Entry(owner.learnt + k, line.key, line.text) for k, line in enumerate(lines.values(), 1)]
+        entries, first = self._entries(lines.values()), owner.learnt + 1
         labelled = [one.key for one in given if one.waited and one.key is not None]
         read_up_to = _feeds_of(group, results)
         if entries or changes or labelled or read_up_to:
             self._append(entries, changes, labelled, read_up_to)
         if entries:
             answers = owner.learn([line.example for line in lines.values()])
-            for place, entry, answer in zip(lines, entries, answers, strict=True):
-                results[place] = {"number": entry.number, **answer}
-        for place, first in again.items():
-            found = results[first]
+            for number, (place, answer) in enumerate(zip(lines, answers, strict=True), first):
+                results[place] = {"number": number, **answer}
+        for place, before in again.items():
+            found = results[before]
             if found is not None:
                 results[place] = {**found, "repeated": True} if isinstance(found, dict) else found
         return [result for result in results if result is not None]
+
+    def _entries(self, lines: Iterable[Line]) -> list[Entry]:
+        """Return lines that follow those of the log as its entries."""
+        entries, number = [], self.owner.learnt
+        for record, key, count in self.owner.reading.records(lines):
+            number += count
+            entries.append(Entry(number, key, record))
+        return entries
 
     def _append(
         self, entries: Sequence[Entry], changes: Changes, labelled: Sequence[str] = (), read_up_to: Sequence[Feed] = ()
@@ -245,6 +253,7 @@ class Writer:
             return {}
         again: dict[int, int] = {}
         known = self.log.find(list(keys))
+        lines_before = dict(lines)
         for place, line in list(lines.items()):
             if line.key is None:
                 continue
@@ -252,7 +261,8 @@ class Writer:
             if entry is None and first == place:
                 continue
             del lines[place]
-            if (entry.line if entry is not None else lines[first].text) != line.text:
+            same = line.is_in(entry.record) if entry is not None else line.same_as(lines_before[first])
+            if not same:
                 results[place] = Refused(f"found the key {line.key!r} of another example; expected one of its own")
             elif entry is not None:
                 results[place] = {"number": entry.number, "repeated": True}

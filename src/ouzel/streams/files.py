@@ -181,13 +181,21 @@ class Files:
             return self._lines(source, self._parsers[format.name].parse)
         if format.family is Family.ARRAYS:
             return cast(Iterator[Block], format.module.read_blocks(source, self.options))
-        from ouzel.streams.formats.batches import read_table
         from ouzel.streams.tables.schema import ColumnKinds
 
         if self._kinds is None:
             self._kinds = ColumnKinds(self.options, self.remarks.append)
-        blocks = read_table(source, self.options, format, self._count_skipped, self._kinds, self._emitter)
+        blocks = self._blocks_of_columns(source, format, self._kinds)
         return prefetch_file(source, blocks, BLOCKS_AHEAD)
+
+    def _blocks_of_columns(self, source: Source, format: Format, kinds: ColumnKinds) -> Iterator[Block]:
+        if format.family is Family.RECORDS:
+            from ouzel.streams.formats.records import read_records
+
+            return read_records(source, self.options, self._count_skipped, kinds, self._emitter)
+        from ouzel.streams.formats.batches import read_table
+
+        return read_table(source, self.options, format, self._count_skipped, kinds, self._emitter)
 
     def _count_skipped(self, count: int) -> None:
         with self._counting:  # several threads read

@@ -26,7 +26,7 @@ OF_FILES = (*OF_DELIMITED, *OF_MESSAGES, "query", "sample", "limits")
 OF_EXAMPLES = ("label", "label_positive", "weight", "group", "id", "on_error")  # dictionaries come with theirs
 OF_COLUMNS_BY_NAME = (*OF_NAMED, *OF_TABLES[4:])
 TAKEN_BY: tuple[tuple[Collection[str], Callable[[Format], bool]], ...] = (
-    (OF_TABLES, lambda format: format.is_table),
+    (OF_TABLES, lambda format: format.takes_columns),
     (OF_NAMED, lambda format: format.is_named),
     (OF_DELIMITED, lambda format: format.is_delimited),
     (OF_MESSAGES, lambda format: format.has_members),
@@ -198,7 +198,7 @@ def check_format(options: Options, name: str, format: Format | None) -> None:
 
 
 def _tables_first(takes: Callable[[Format], bool]) -> list[str]:
-    return sorted(names_of(takes), key=lambda format: not FORMATS[format].is_table)
+    return sorted(names_of(takes), key=lambda format: not FORMATS[format].takes_columns)
 
 
 def refuse_of_messages(options: Options, name: str, option: str, unless: str = "") -> None:

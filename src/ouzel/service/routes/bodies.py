@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
 
-from ouzel.service.formats import JSON_LINES
+from ouzel.service.endpoint import JSON
 from ouzel.service.gate import chunks_of_body
 from ouzel.service.limits import ServiceLimits
+from ouzel.service.lines import Refused
 from ouzel.service.problems import ProblemError
-from ouzel.service.reading import Refused
 from ouzel.service.submission import Result
 
-JSON = "application/json"
-LINES = JSON_LINES.media_types[0]
+Decoded = TypeVar("Decoded")
 AT_ONCE = 1 << 16  # bytes of a body that are read together
 
 
@@ -52,10 +51,12 @@ def objects_of(body: bytes) -> list[bytes]:
         raise ProblemError(422, f"the body is not a JSON array ({error})") from None
 
 
-def json_of(body: bytes) -> object:
-    """Return the JSON value of a body."""
+def decoded(body: bytes, kind: type[Decoded], expected: str) -> Decoded:
+    """Return a body as a value of a type; raise the problem of one that is not `expected`."""
     try:
-        return msgspec.json.decode(body)
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise ProblemError(422, f"expected {expected} ({error})") from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ProblemError(422, f"the body is not JSON ({error})") from None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ouzel.service.endpoint import JSON, OF_MODEL, Endpoint
 from ouzel.service.problems import json_response
+from ouzel.service.schemas import Listed, Promoted, Status
 from ouzel.service.service import Service
 
 
@@ -44,3 +46,24 @@ async def promote(request: Request, service: Service) -> Response:
     """Have a shadow, once it has caught up, take the place of the model that it follows."""
     await service.promote(request.path_params["model"])
     return json_response({"first": service.first_name})
+
+
+ALIVE, READY = {200: {JSON: Status}}, {200: {JSON: Status}, 503: {JSON: Status}}
+ENDPOINTS = (
+    Endpoint("GET", "/v1/models", models, "The models", {200: {JSON: list[Listed]}}, "predict", of_model=False),
+    Endpoint(
+        "POST",
+        f"{OF_MODEL}/promote",
+        promote,
+        "Promote a shadow",
+        {200: {JSON: Promoted}},
+        "admin",
+        of_model=False,
+        problems=(422,),
+    ),
+    Endpoint("GET", "/health", health, "Whether it answers", ALIVE, of_model=False),
+    Endpoint("GET", "/v2/health/live", health, "The same", ALIVE, of_model=False),
+    Endpoint("GET", "/ready", ready, "Whether it learns", READY, of_model=False),
+    Endpoint("GET", "/v2/health/ready", ready, "The same", READY, of_model=False),
+    Endpoint("GET", "/metrics", metrics, "Counters", {200: {"text/plain": None}}, "predict", of_model=False),
+)

@@ -12,11 +12,13 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ouzel.service.endpoint import JSON, MODEL, Endpoint
 from ouzel.service.gate import body_of
+from ouzel.service.lines import Refused
 from ouzel.service.problems import ProblemError, json_response
-from ouzel.service.reading import Refused
-from ouzel.service.routes.bodies import check_json, json_of, kind_of
+from ouzel.service.routes.bodies import check_json, decoded, kind_of
 from ouzel.service.routes.predict import predict_all
+from ouzel.service.schemas import Infer, Inferred, Metadata, Tensor
 from ouzel.service.served import Served
 
 NUMBERS = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
@@ -32,11 +34,12 @@ async def infer(request: Request, served: Served) -> Response:
 
 
 def _infer(served: Served, body: bytes, now: bool) -> Response:
-    content = json_of(body)
-    if not isinstance(content, dict) or not isinstance(content.get("inputs"), list) or not content["inputs"]:
-        raise ProblemError(422, 'expected {"inputs": [{"name": …, "shape": […], "datatype": …, "data": […]}]}')
+    expected = (
+        '{"inputs": [{"name": …, "shape": […], "datatype": …, "data": […]}]}, with as much data as the shape says'
+    )
+    content = decoded(body, Infer, expected)
     columns: dict[str, list[object]] = {}
-    for tensor in content["inputs"]:
+    for tensor in content.inputs:
         columns |= _columns(tensor)
     counts = {len(column) for column in columns.values()}
     if len(counts) != 1:
@@ -46,7 +49,7 @@ def _infer(served: Served, body: bytes, now: bool) -> Response:
     for place, result in enumerate(results):
         if isinstance(result, Refused):
             raise ProblemError(422, f"example {place}: {result.error}", field=result.field)
-    name = content.get("id")
+    name = content.id
     answer = {"model_name": served.name, "outputs": _outputs([r for r in results if isinstance(r, dict)])}
     return json_response({**answer, "id": name} if isinstance(name, str) else answer)
 
@@ -58,15 +61,11 @@ async def metadata(request: Request, served: Served) -> Response:
     return json_response({"name": served.name, "versions": [], "platform": "ouzel", "inputs": [], "outputs": outputs})
 
 
-def _columns(tensor: object) -> dict[str, list[object]]:
+def _columns(tensor: Tensor) -> dict[str, list[object]]:
     """Return the features of a tensor, by name."""
-    wrong = ProblemError(422, "expected an input with a name, a shape, a datatype and as much data", field="inputs")
-    if not isinstance(tensor, dict):
-        raise wrong
-    name, shape, kind, data = (tensor.get(key) for key in ("name", "shape", "datatype", "data"))
-    if not isinstance(name, str) or not isinstance(shape, list) or not isinstance(data, list):
-        raise wrong
-    if not 1 <= len(shape) <= 2 or not all(type(size) is int and 0 < size <= 1 << 20 for size in shape):
+    name, shape, kind, data = tensor.name, tensor.shape, tensor.datatype, tensor.data
+    wrong = ProblemError(422, "expected an input of a shape of one or two numbers, and as much data", field="inputs")
+    if not 1 <= len(shape) <= 2 or not all(0 < size <= 1 << 20 for size in shape):
         raise wrong
     if kind not in (*NUMBERS, "BYTES") or shape[0] > MOST:
         raise ProblemError(422, f"expected a datatype of the protocol, and at most {MOST} examples", field="inputs")
@@ -99,3 +98,17 @@ def _outputs(results: list[dict[str, object]]) -> list[dict[str, object]]:
             {"name": "probability", "datatype": "FP64", "shape": shape, "data": flat, "parameters": parameters}
         )
     return outputs
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        f"/v2/models/{MODEL}/infer",
+        infer,
+        "Predict tensors, by the Open Inference Protocol",
+        {200: {JSON: Inferred}},
+        "predict",
+        bodies={JSON: Infer},
+    ),
+    Endpoint("GET", f"/v2/models/{MODEL}", metadata, "A model, by the protocol", {200: {JSON: Metadata}}, "predict"),
+)

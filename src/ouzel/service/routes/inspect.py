@@ -5,22 +5,27 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator
-from itertools import islice
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from ouzel.errors import OuzelError
+from ouzel.service.endpoint import JSON, LINES, Endpoint, Parameter
 from ouzel.service.followed import FollowingError
+from ouzel.service.formats import json_lines_in
 from ouzel.service.problems import ProblemError, json_response
-from ouzel.service.routes.bodies import LINES
+from ouzel.service.schemas import Model, Quarantined, Snapshot, Top
 from ouzel.service.served import Served
-from ouzel.streams.block import ROWS
+from ouzel.streams.formats.records import framed
 
 MOST_TOP = 10_000
 MODEL_FILE = "application/vnd.ouzel.model"
+RECORDS = "application/vnd.ouzel.records"
+LOG_FORMATS = "records", "jsonl"
 
 
 async def model(request: Request, served: Served) -> Response:
@@ -54,15 +59,20 @@ async def take_snapshot(request: Request, served: Served) -> Response:
 
 
 async def export(request: Request, served: Served) -> Response:
-    """The log as lines of JSON, behind the example `after`."""
+    """The log behind the example `after`: a file that `ouzel train` reads, or lines of JSON to look at."""
     if not isinstance(served, Served):
         raise ProblemError(409, "this is a reader; the log is with the service that learns")
-    after = request.query_params.get("after", "0")
+    after, format = request.query_params.get("after", "0"), request.query_params.get("format", "records")
     if not (after.isascii() and after.isdigit() and len(after) < 19):
         raise ProblemError(422, "after: expected the number of an example, 0 or more", field="after")
+    if format not in LOG_FORMATS:
+        raise ProblemError(422, f"format: expected {' or '.join(LOG_FORMATS)}", field="format")
     behind = max(int(after), await asyncio.to_thread(served.log.first) - 1)
+    records = (row.record for row in served.log.rows(behind))
+    if format == "jsonl":
+        return StreamingResponse(_lines(served, records), media_type=LINES)
     disposition = f'attachment; filename="{served.owner.file}"'
-    return StreamingResponse(_lines(served, behind), media_type=LINES, headers={"Content-Disposition": disposition})
+    return StreamingResponse(framed(records), media_type=RECORDS, headers={"Content-Disposition": disposition})
 
 
 async def quarantine(request: Request, served: Served) -> Response:
@@ -70,10 +80,10 @@ async def quarantine(request: Request, served: Served) -> Response:
     return json_response(list(reversed(served.quarantine)))
 
 
-def _lines(served: Served, after: int) -> Iterator[bytes]:
-    entries = served.log.entries(after)
-    while part := list(islice(entries, ROWS)):
-        yield b"".join(entry.line + b"\n" for entry in part)
+def _lines(served: Served, records: Iterator[bytes]) -> Iterator[bytes]:
+    reading = served.owner.reading
+    for record in records:
+        yield b"".join(line + b"\n" for line in json_lines_in(record, reading.label, reading.options.weight))
 
 
 def _file(request: Request, path: Path) -> Response:
@@ -116,3 +126,36 @@ async def _events(served: Served) -> AsyncIterator[bytes]:
 
 def _event(name: str, data: object) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(data) + b"\n\n"
+
+
+AFTER = Parameter("after", Annotated[int, Meta(ge=0, le=10**17)], "Only the examples behind this one.")
+FORMAT = Parameter("format", Literal["records", "jsonl"], "A file for `ouzel train`, or lines of JSON to look at.")
+N = Parameter("n", Annotated[int, Meta(ge=1, le=MOST_TOP)], "Features of each class.")
+MANY = (422,)
+ENDPOINTS = (
+    Endpoint("GET", "/v1/model", model, "Settings and figures", {200: {JSON: Model}}, "predict"),
+    Endpoint(
+        "GET",
+        "/v1/top",
+        top,
+        "Most important features",
+        {200: {JSON: list[Top]}},
+        "predict",
+        parameters=(N,),
+        problems=MANY,
+    ),
+    Endpoint("GET", "/v1/snapshot", snapshot, "The last snapshot", {200: {MODEL_FILE: None}, 304: {}}, "predict"),
+    Endpoint("POST", "/v1/snapshot", take_snapshot, "Take a snapshot", {200: {JSON: Snapshot}}, "admin"),
+    Endpoint(
+        "GET",
+        "/v1/log",
+        export,
+        "The log",
+        {200: {RECORDS: None, LINES: None}},
+        "admin",
+        parameters=(AFTER, FORMAT),
+        problems=MANY,
+    ),
+    Endpoint("GET", "/v1/quarantine", quarantine, "What was refused", {200: {JSON: list[Quarantined]}}, "admin"),
+    Endpoint("GET", "/v1/events", events, "Events as they happen", {200: {"text/event-stream": None}}, "predict"),
+)

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ouzel.service.batching import SMALL, WouldBlockError
+from ouzel.service.endpoint import JSON, LINES, Endpoint
 from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import body_of
+from ouzel.service.lines import Refused
 from ouzel.service.problems import ProblemError, json_response, refused, response_to
-from ouzel.service.reading import Refused
-from ouzel.service.routes.bodies import (
-    JSON,
-    LINES,
-    check_json,
-    is_array,
-    kind_of,
-    objects_of,
-    plain,
-    wrong_kind,
-)
+from ouzel.service.routes.bodies import check_json, is_array, kind_of, objects_of, plain, wrong_kind
+from ouzel.service.schemas import Answer, Explained, Features
 from ouzel.service.served import Served
 from ouzel.service.submission import Result
 from ouzel.streams.block import ROWS
@@ -91,3 +85,25 @@ def _explain(served: Served, body: bytes) -> Response:
     if isinstance(answer, Refused):
         raise refused(answer)
     return json_response({**answer, "classes": served.owner.explain(line.example)})
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/v1/predict",
+        predict,
+        "Predict examples",
+        {200: {JSON: (Answer, list[Any]), LINES: None}},
+        "predict",
+        bodies={JSON: (Features, list[Features]), LINES: str},
+    ),
+    Endpoint(
+        "POST",
+        "/v1/explain",
+        explain,
+        "Explain a prediction",
+        {200: {JSON: Explained}},
+        "predict",
+        bodies={JSON: Features},
+    ),
+)

@@ -13,15 +13,16 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ouzel.errors import OuzelError
-from ouzel.service.arrow_batches import rows_as_json
+from ouzel.service.endpoint import JSON, LINES
 from ouzel.service.example_log import MOST_ROW
-from ouzel.service.formats import as_json, rows_of_stream
+from ouzel.service.formats import cells_of_stream, rows_of_stream
+from ouzel.service.lines import Refused
 from ouzel.service.problems import ProblemError
-from ouzel.service.reading import Refused
-from ouzel.service.routes.bodies import JSON, LINES, file_of, lines_of, plain, texts_of
+from ouzel.service.routes.bodies import file_of, lines_of, plain, texts_of
 from ouzel.service.served import Served
-from ouzel.service.submission import ArrowBatch, Result, Submitted, TextBatch
+from ouzel.service.submission import ArrowBatch, Result, RowsBatch, Submitted, TextBatch, Whole
 from ouzel.streams.formats.catalogue import Family, Format
+from ouzel.streams.formats.records import rows_as_json
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,7 +45,7 @@ class Batch(NamedTuple):
 class Numbered(NamedTuple):
     """A batch, and the number of lines before it."""
 
-    whole: TextBatch | ArrowBatch
+    whole: Whole
     before: int
 
     def numbers(self) -> list[int]:
@@ -101,8 +102,8 @@ class LearnedLines(Response):
         yield msgspec.json.encode({"summary": summary} if self.return_predictions else summary) + b"\n"
 
     async def _batches(self) -> AsyncIterator[Batch]:
-        """Submit the lines of the body; as whole batches, unless lines have keys or another format than JSON."""
-        if self.format.family is Family.LINES or self.key is not None:
+        """Submit the lines of the body; as whole batches, unless lines have keys."""
+        if self.key is not None:
             async for lines in self._lines():
                 numbers, given = await self._to_submit(lines, self.lines)
                 self.lines += len(lines)
@@ -116,7 +117,7 @@ class LearnedLines(Response):
             await self.served.room()
             yield Batch(Numbered(whole, before), asyncio.create_task(self.served.learn_whole(whole)))
 
-    async def _wholes(self) -> AsyncIterator[TextBatch | ArrowBatch]:
+    async def _wholes(self) -> AsyncIterator[Whole]:
         """Yield the lines of the body as batches; collect arriving lines while enough submissions are pending."""
         waiting: list[bytes] = []
         size = 0
@@ -127,15 +128,20 @@ class LearnedLines(Response):
                 if not (self._idle() or size > MOST_TEXT or len(waiting) == MOST_PARTS):
                     continue
             if waiting:
-                yield self._text(b"".join(waiting))
+                yield await self._text(b"".join(waiting))
                 waiting, size = [], 0
             if isinstance(part, ArrowBatch):
                 yield part
         if waiting:
-            yield self._text(b"".join(waiting))
+            yield await self._text(b"".join(waiting))
 
-    def _text(self, text: bytes) -> TextBatch:
-        return TextBatch(text, text.count(b"\n"), self.return_predictions)
+    async def _text(self, text: bytes) -> TextBatch | RowsBatch:
+        """Return whole lines as a batch; lines of other formats than JSON are parsed."""
+        if self.format.family is not Family.LINES:
+            return TextBatch(text, text.count(b"\n"), self.return_predictions)
+        lines = text.split(b"\n")[:-1]
+        numbers, given = await self._to_submit(lines, 0)
+        return RowsBatch(given, numbers, len(lines), self.return_predictions)
 
     def _idle(self) -> bool:
         """Return whether few submissions are pending."""
@@ -143,9 +149,13 @@ class LearnedLines(Response):
 
     async def _parts(self) -> AsyncIterator[bytes | ArrowBatch]:
         """Yield whole lines of the body, or the rows of an Arrow stream: as Arrow if they are plain and many."""
-        if not self.format.is_columnar:
+        if self.format.is_lines:
             async for text in texts_of(self.request, self.served.limits):
                 yield text
+            return
+        if self.format.is_delimited:
+            async for lines in self._lines():
+                yield b"".join(line + b"\n" for line in lines)
             return
         numbers = self.served.owner.reading.numbers
         async for batch in self._rows():
@@ -168,9 +178,14 @@ class LearnedLines(Response):
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """Yield the lines of the body, some at a time."""
-        if not self.format.is_columnar:
+        if self.format.is_lines:
             async for lines in lines_of(self.request, self.served.limits, AT_ONCE):
                 yield lines
+            return
+        if self.format.is_delimited:
+            rows = cells_of_stream(file_of(self.request, self.served.limits), self.format, AT_ONCE)
+            while (some := await asyncio.to_thread(next, rows, None)) is not None:
+                yield some
             return
         async for batch in self._rows():
             for start in range(0, batch.num_rows, AT_ONCE):
@@ -184,12 +199,12 @@ class LearnedLines(Response):
         keys = [numbered(self.key, number) for number in numbers]
         if self.format.family is not Family.LINES or not texts:
             return numbers, [Submitted(text, key) for text, key in zip(texts, keys, strict=True)]
-        reading = self.served.owner.reading
-        given = []
-        read = await asyncio.to_thread(as_json, texts, self.format, reading.options, reading.label)
-        for text, key, found in zip(texts, keys, read, strict=True):
-            given.append(Submitted(text, key, refused=found) if isinstance(found, Refused) else Submitted(found, key))
-        return numbers, given
+        return numbers, await asyncio.to_thread(self._parsed, texts, keys)
+
+    def _parsed(self, texts: list[bytes], keys: list[str | None]) -> list[Submitted]:
+        """Return lines of another format, parsed; for a thread."""
+        read = self.served.owner.reading.parsed(texts, self.format)
+        return [Submitted(text, key).read_as(found) for text, key, found in zip(texts, keys, read, strict=True)]
 
     async def _answer(self, numbers: Sequence[int] | Numbered, results: list[Result] | int) -> bytes:
         """Count results and return their lines of the answer; long ones are made in a thread."""

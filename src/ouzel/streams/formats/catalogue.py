@@ -27,6 +27,7 @@ class Family(Enum):
     DELIMITED = "rows of cells of text, with a header"
     COLUMNAR = "columns of types"
     ARRAYS = "an array"
+    RECORDS = "records, each of lines of JSON, parsed rows or Arrow"
 
 
 class Split(Enum):
@@ -74,9 +75,14 @@ class Format(NamedTuple):
         return self.family in (Family.OBJECTS, Family.DELIMITED, Family.COLUMNAR)
 
     @property
+    def takes_columns(self) -> bool:
+        """Whether options of columns have a meaning in it."""
+        return self.is_table or self.family is Family.RECORDS
+
+    @property
     def is_named(self) -> bool:
         """Whether features have names, made of columns or namespaces."""
-        return self.is_table or self.namespaces
+        return self.takes_columns or self.namespaces
 
     @property
     def is_delimited(self) -> bool:
@@ -157,6 +163,7 @@ FORMATS: Mapping[str, Format] = {
             "in columns of numbers a number is the value of its column; any other cell is `column=word`",
             pattern=r"[^\t\n]*[,;|][^\t\n]*(\n|\Z)",
             rank=5,
+            media_types=("text/csv",),
             split=Split.RECORDS,
         ),
         Format(
@@ -169,6 +176,7 @@ FORMATS: Mapping[str, Format] = {
             "the same",
             pattern=r".*\t",
             rank=6,
+            media_types=("text/tab-separated-values",),
             split=Split.RECORDS,
             delimiter="\t",
         ),
@@ -208,6 +216,16 @@ FORMATS: Mapping[str, Format] = {
             media_types=("application/x-ndjson", "application/jsonl", "application/jsonlines"),
             split=Split.LINES,
             in_messages=True,
+        ),
+        Format(
+            "records",
+            "Records",
+            Family.RECORDS,
+            "formats.records",
+            (".records",),
+            "the log of a service",
+            "as in what a service got: JSON lines, svmlight, Vowpal Wabbit, Arrow",
+            magic=(b"\x93OUZREC\x01",),
         ),
         Format(
             "idx",

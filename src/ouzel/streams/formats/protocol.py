@@ -17,6 +17,8 @@ from ouzel.streams.sources.source import Source
 if TYPE_CHECKING:
     import pyarrow
 
+    from ouzel.streams.tables.schema import ColumnKinds
+
 
 def no_remarks(source: str) -> list[str]:
     """Return no lines for people."""
@@ -53,6 +55,20 @@ class ColumnarFormat(Protocol):
 
     def writer(self, file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> Any:
         """Return a writer of record batches or tables to a file, `packed` by a codec, "none", or the default (None)."""
+
+
+class RecordFormat(Protocol):
+    """Records of several kinds, in one file."""
+
+    def read_records(
+        self,
+        source: Source,
+        options: Options,
+        skipped: Callable[[int], None],
+        kinds: ColumnKinds,
+        emitter: NameEmitter | None = None,
+    ) -> Iterator[Block]:
+        """Yield the blocks of a file; `kinds` decides what members of objects hold."""
 
 
 class ArrayFormat(Protocol):

@@ -1,14 +1,9 @@
-"""Record batches of Arrow: as blocks, as bytes of the log, and as lines of JSON.
-
-A batch of plain numbers becomes the block that `Reading` makes of the same rows as lines of JSON, bit for bit. The log
-stores batches as they came, and gives them as lines of JSON to those who read it.
-"""
+"""Arrow record batches of plain numbers as the blocks that their rows are as lines of JSON, bit for bit."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 import pyarrow
 
@@ -16,56 +11,17 @@ from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER, FeatureSpace, column_key
-from ouzel.streams.formats.to_json_lines import lines_of_batch
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_text, numbers_of, types
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.schema import ColumnKinds
-
-MARK = b"\xff"  # first byte of a packed batch; no UTF-8 text has it
-SIZE = 4  # bytes after the mark, with the number of rows
-ENCODE = msgspec.json.Encoder(enc_hook=str).encode
-
-
-def packed(batch: pyarrow.RecordBatch) -> bytes:
-    """Return a record batch as bytes: the mark, the number of rows, and an Arrow IPC stream.
-
-    >>> kept = packed(pyarrow.record_batch({"label": [1, 0], "x": [0.5, 2.0]}))
-    >>> rows_in(kept), lines_in(kept)
-    (2, [b'{"label":1,"x":0.5}', b'{"label":0,"x":2}'])
-    """
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return b"".join([MARK, batch.num_rows.to_bytes(SIZE, "little"), sink.getvalue()])
-
-
-def rows_in(kept: bytes) -> int:
-    """Return the number of examples in an entry of the log: packed rows, or lines."""
-    if kept.startswith(MARK):
-        return int.from_bytes(kept[len(MARK) : len(MARK) + SIZE], "little")
-    return kept.count(b"\n") + 1
-
-
-def lines_in(kept: bytes) -> list[bytes]:
-    """Return the examples of an entry of the log as lines of JSON without newlines."""
-    if not kept.startswith(MARK):
-        return kept.split(b"\n")
-    with pyarrow.ipc.open_stream(memoryview(kept)[len(MARK) + SIZE :]) as reader:
-        return rows_as_json(reader.read_next_batch())
-
-
-def rows_as_json(batch: pyarrow.RecordBatch) -> list[bytes]:
-    """Return the rows of a record batch as lines of JSON."""
-    return lines_of_batch(batch, ENCODE).split(b"\n")[:-1]
-
 
 MOST_KEPT = 64  # schemas
 MOST_NUMBER = 30  # bytes of a number in JSON, with its separators
 
 
 class NumberColumns:
-    """Reader of batches whose columns are a label and named numbers; `Reading` reads the others as lines."""
+    """Reader of batches whose columns are a label and named numbers; others are read as lines of JSON."""
 
     def __init__(self, options: Options, label: str, id: str) -> None:
         self.options, self.label, self.id = options, label, id

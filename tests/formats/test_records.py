@@ -52,7 +52,7 @@ def test_packed_rows_are_the_rows_and_any_of_them_alone(vw):
     assert pack_rows(again, 0, 18) == packed
     assert (labels_in(again), again.weights.tolist()) == (["red", "blue", "red"], [2.5, 1.0, 0.0])
     assert again.space == vw.space
-    assert again.factors is not None
+    assert again.interaction_inputs is not None
     record = ROWS + packed
     assert [labels_in(rows_of(one)) for one in examples_in(record)] == [["red"], ["blue"], ["red"]]
     assert same_rows(rows_of(without_first(record, 2)), take_rows(vw, [2]))
@@ -61,7 +61,7 @@ def test_packed_rows_are_the_rows_and_any_of_them_alone(vw):
 
 def test_a_file_has_the_examples_of_its_records_in_order(tmp_path, vw):
     batch = pyarrow.record_batch({"label": ["a", "b", "a"], "x": [0.5, 2.0, -1.0]})
-    plain = vw._replace(factors=None)
+    plain = vw._replace(interaction_inputs=None)
     records = [LINES, record_of_rows(plain, Options()), record_of_batch(batch), LINES]
     path = tmp_path / "a.records"
     path.write_bytes(b"".join(framed(records)))

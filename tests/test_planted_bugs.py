@@ -6,7 +6,7 @@ import pytest
 import ouzel
 from ouzel.model.label_encoder import Classes
 from ouzel.streams import files, labels, values
-from ouzel.streams.formats import detection, libffm, svmlight
+from ouzel.streams.formats import catalogue, libffm, svmlight
 from ouzel.streams.formats.catalogue import FORMATS
 from ouzel.streams.formats.json_lines import PlainObjects
 from ouzel.streams.logs.decode import Decoder
@@ -22,7 +22,7 @@ def a_chunk_ends_within_a_line(patch):
 
 
 def contents_are_taken_for_csv(patch):
-    patch.setattr(detection, "by_content", lambda head, place: FORMATS["csv"])
+    patch.setattr(catalogue, "by_content", lambda head, place: FORMATS["csv"])
 
 
 def an_archive_is_read_as_it_lies_there(patch):

@@ -18,7 +18,7 @@ from ouzel.cli.estimator_modules import module_text
 from ouzel.estimators import gaussian, margin
 from ouzel.estimators.named import Named
 from ouzel.learners.catalogue import LEARNERS, Learner
-from ouzel.model.setting_names import described
+from ouzel.model.settings import described
 
 KINDS = [
     kind

@@ -17,7 +17,7 @@ from ouzel.streams.formats.csv import CsvTokenizer
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import encoded
-from ouzel.streams.tables.csv_text import NULLS, RaggedRows, as_arrow
+from ouzel.streams.tables.csv_text import NULLS, SkippedRows, as_arrow
 from tests.streams.test_tables import examples, wrote
 
 PLAIN = ["", "a", "1", "-1.5", " b ", "ü", "NA", "1.#IND", "1.5", "nano", "x" * 16, "y" * 17, "n/a"]
@@ -42,7 +42,7 @@ def by_arrow(text: str, names: list[str]) -> pyarrow.Table:
 def by_ouzel(path: Path, text: str, names: list[str]) -> pyarrow.Table:
     path.write_bytes((",".join(names) + "\n" + text).encode())
     with closing(Source(str(path))) as source:
-        batches = csv.delimited_batches(source, Options(on_error="skip"), find("csv"), lambda rows: None, RaggedRows())
+        batches = csv.delimited_batches(source, Options(on_error="skip"), find("csv"), lambda rows: None, SkippedRows())
         return pyarrow.Table.from_batches(map(as_arrow, batches)).combine_chunks()
 
 

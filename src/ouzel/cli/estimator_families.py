@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ouzel.learners.catalogue import LEARNERS, Learner
-from ouzel.model.setting_names import TERMS, described
+from ouzel.model.settings import described
 from ouzel.ranges import SWITCH, Choice, Range, declared
+from ouzel.terms.names import FAMILIES
 
 TABLE = Path(__file__).absolute().parents[1] / "estimators" / "families.toml"
 BASES = {"classification": "Classifier", "regression": "Regressor", "ranking": "Ranker"}
@@ -150,7 +151,7 @@ def _parameter(learner: Learner, name: str, defaults: dict[str, Any], about: str
     """Return the parameter that is a setting of a learner."""
     setting, shown = declared(learner.settings).get(name), described(learner)[name]
     takes = setting.takes if setting else None
-    term = setting is not None and takes is None and name in TERMS
+    term = setting is not None and takes is None and name in FAMILIES
     value: Any = defaults.get(name, None if name == "penalty" else shown.default)
     if takes is SWITCH:
         kind, default = _typed(value in ("yes", True))

@@ -10,7 +10,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.evaluation.ranking import average_precision
-from ouzel.model.changing import beginning
+from ouzel.model.room import beginning
 from ouzel.model.tasks.ranking import groups_of
 from ouzel.streams.concatenation import concatenate
 

@@ -1,7 +1,7 @@
 from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids as RelativeDeltoids
 from ouzel.analytics.explanation.explainer import StreamingExplainer as StreamingExplainer
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI as StreamingPMI
-from ouzel.comparing import compare as compare
+from ouzel.comparison.compare import compare as compare
 from ouzel.errors import DataError as DataError
 from ouzel.errors import OuzelError as OuzelError
 from ouzel.estimators.adagrad import AdaGradBlockClassifier as AdaGradBlockClassifier

@@ -6,9 +6,11 @@ import random
 import numpy as np
 import pytest
 
+import ouzel
 from ouzel.model.model import Model
 from ouzel.service.lines import Line
 from ouzel.service.reading import Reading
+from ouzel.streams.formats.records import record_of_rows
 from ouzel.streams.labels import labels_in
 
 
@@ -57,3 +59,17 @@ def test_lines_read_together_are_what_they_are_alone(odd, to_predict, crosses):
         expected = reading.block([alone[k].example for k in some], to_predict)
         assert content(found) == content(expected)
         np.testing.assert_array_equal(found.labels, expected.labels)
+
+
+def test_rows_of_other_formats_stay_where_only_some_lines_of_those_read_together_are_learnt():
+    reading = Reading(Model("ogd"), {"label": "label", "ignore": ["_id"], "sample": 0})
+    texts = [json.dumps({"label": k % 2, "a": k + 0.5}).encode() for k in range(6)]
+    lines = [line.example for line in reading.lines(texts, [None] * 6)]
+    packed = record_of_rows(next(ouzel.blocks_from([({"a": 7.5}, 1), ({"b": 8.5}, 0)])), reading.options)
+    rows = reading.examples([packed])
+
+    block = reading.block([*lines[:2], *rows, *lines[4:]])  # the other lines were refused, say
+
+    assert block.rows == 6
+    assert labels_in(block) == [0, 1, 1, 0, 0, 1]
+    assert block.values.tolist() == [0.5, 1.5, 7.5, 8.5, 4.5, 5.5]

@@ -222,14 +222,15 @@ class Reading:
         parts = self._parts(examples, to_predict)
         if parts is None:  # only some of the rows of a block are wanted: read those anew
             fresh: list[Example | Row] = []
-            for is_row, group in groupby(examples, lambda example: isinstance(example, Row)):
+            for is_line, group in groupby(examples, lambda example: isinstance(example, Row) and bool(example.text)):
                 some = list(group)
                 texts = [example.text for example in some if isinstance(example, Row)]
-                again = self.lines(texts, [None] * len(texts), to_predict)
-                fresh += [line.example for line in again if isinstance(line, Line)] if is_row else some
+                again = self.lines(texts, [None] * len(texts), to_predict) if is_line else []
+                fresh += [line.example for line in again if isinstance(line, Line)] if is_line else some
             parts = self._parts(fresh, to_predict)
         assert parts is not None
         block = concatenate(parts)
+        assert block.rows == len(examples)
         if not self.options.derived:
             return block
         deriver = self._derivers[to_predict]

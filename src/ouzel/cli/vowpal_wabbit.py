@@ -101,13 +101,15 @@ class Option(NamedTuple):
     command: str = "train"  # the command that `to` are arguments of
     when: str = ""  # the only option, with its argument, that it counts with; others leave it without effect
 
-    def translated(self, value: str = "") -> list[str]:
+    def translated(self, value: str = "", name: str = "") -> list[str]:
         """Return the arguments that stand for the option here; raise `OuzelError` where nothing does.
+
+        Errors call it by the `name` that was given, or the first of its names.
 
         >>> find("-q").translated("ab"), find("--holdout_off").translated()
         (['--cross', 'a*:b*'], [])
         """
-        given = f"`{' '.join([self.names[0], *([value] if value else [])])}` of Vowpal Wabbit"
+        given = f"`{' '.join([name or self.names[0], *([value] if value else [])])}` of Vowpal Wabbit"
         if self.to is None:
             raise OuzelError(f"{given} {self.here}")
         if self.argument and not value:

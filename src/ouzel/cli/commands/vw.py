@@ -82,11 +82,11 @@ def translated(arguments: Sequence[str]) -> Translation:
             found.remarks.append(f"{entry} counts with `{known.when}` alone, and is left out")
             continue
         try:
-            arguments = known.translated(entry.value)
+            arguments = known.translated(entry.value, entry.name)
         except OuzelError as error:
             if known.to is not None:
                 raise
-            found.remarks.append(str(error).replace(known.names[0], entry.name, 1))
+            found.remarks.append(str(error))
             continue
         if not arguments and known.command in ("train", "serve"):
             found.remarks.append(f"{entry} {known.here}")

@@ -186,6 +186,8 @@ def said_of(case: str, content: Content, record: Record) -> list[str]:
         return [f"was  {key}", f"is   {now}"]
     if case.startswith("executed/") and "all" in content:
         return _more_executed(case, record.contents[key], content)
+    if key not in record.contents:
+        return ["differs"]
     return differences(record.contents[key], content, record.whole.get(key)) or ["differs"]
 
 

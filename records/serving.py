@@ -146,7 +146,7 @@ def learnt(server: Server, model: str, form: str, rows: list[tables.Row], folder
     path = folder / "snapshot.ouzel"
     path.write_bytes(server.ask("GET", f"{at}/snapshot").body)
     found |= file_parts(path)
-    found["log"] = server.ask("GET", f"{at}/log").body.decode().splitlines()
+    found["log"] = server.ask("GET", f"{at}/log?format=jsonl").body.decode().splitlines()
     for row in tables.table("plain")[:5]:
         features = {name: value for name, value in row.items() if name not in ("label", *EXTRA)}
         answer = server.ask("POST", f"{at}/predict", json.dumps(features).encode())

@@ -204,7 +204,8 @@ NOT_OF_A_SMALL_TRAINING = (
     "ouzel.plotting",
     "ouzel.reproduce",
     "ouzel.service",
-    "ouzel.streams.convert",  # and the cache of blocks
+    "ouzel.streams.block_cache",
+    "ouzel.streams.convert",
     "ouzel.streams.groups",
     "ouzel.streams.interactions",
     "ouzel.streams.logs",

@@ -16,7 +16,7 @@ from ouzel.streams.formats.parquet import WORD_BYTES, can_be_kept, tables_of_gro
 from ouzel.streams.formats.parquet import tables as parquet_tables
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.cells import Checks
+from ouzel.streams.tables.dictionary_columns import Checks
 from tests.streams.test_tables import examples, wrote
 
 

@@ -126,8 +126,14 @@ def title_of(learner: Learner) -> str:
 
 
 def tasks_of(learner: Learner) -> tuple[str, ...]:
-    """Return the tasks that a learner has classes for."""
-    return ("classification",) if learner.multiclass or learner.budgeted else ("classification", "regression")
+    """Return the tasks that a learner has classes for: of numbers where it has a choice of losses.
+
+    >>> from ouzel.learners.catalogue import find
+    >>> tasks_of(find("ogd")), tasks_of(find("perceptron"))
+    (('classification', 'regression'), ('classification',))
+    """
+    of_classes = learner.multiclass or learner.budgeted or "loss" not in learner.settings._fields
+    return ("classification",) if of_classes else ("classification", "regression")
 
 
 def _is_switch(learner: Learner, name: str) -> bool:

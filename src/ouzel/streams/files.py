@@ -25,7 +25,7 @@ from ouzel.streams.sources.prefetch import BLOCKS_AHEAD, prefetch_file, prefetch
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
-    from ouzel.streams.convert import BlockCache
+    from ouzel.streams.block_cache import BlockCache
     from ouzel.streams.formats.protocol import LineParser
     from ouzel.streams.interactions import deriver
     from ouzel.streams.tables.schema import ColumnKinds

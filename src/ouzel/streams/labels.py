@@ -13,8 +13,8 @@ from ouzel.numerals import is_number
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_specs import matches
-from ouzel.streams.missing import TRUTHS
 from ouzel.streams.options import Options
+from ouzel.streams.truth_values import TRUTHS
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
 INFINITE = "expected a finite number or a name as label, or nothing"

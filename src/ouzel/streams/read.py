@@ -16,11 +16,11 @@ from ouzel.streams.sources.addresses import is_database, is_log, only_log
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
-    from ouzel.streams import convert as caching
-    from ouzel.streams.convert import BlockCache
+    from ouzel.streams import block_cache
+    from ouzel.streams.block_cache import BlockCache
     from ouzel.streams.logs.stream import LogStream
 else:
-    caching = deferred("ouzel.streams.convert")
+    block_cache = deferred("ouzel.streams.block_cache")
 
 
 def open_source(path: str | Path) -> Source:
@@ -69,7 +69,7 @@ def read(
 
         return read_log(only_log(paths), format, options)
     made = make_options(options)
-    known = caching.BlockCache(cache, made) if isinstance(cache, (str, Path)) else cache
+    known = block_cache.BlockCache(cache, made) if isinstance(cache, (str, Path)) else cache
     return Stream([open_source(path) for path in paths], format, made, known)
 
 

@@ -33,7 +33,8 @@ from ouzel.streams.block import LARGEST
 from ouzel.streams.dates import EXPECTED, date_parts, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
 from ouzel.streams.labels import tidy
-from ouzel.streams.missing import NA_FEATURE, TRUTHS, is_missing, is_na_in_numbers
+from ouzel.streams.missing import NA_FEATURE, is_missing, is_na_in_numbers
+from ouzel.streams.truth_values import TRUTHS
 
 if TYPE_CHECKING:
     from ouzel.streams import interaction_inputs

@@ -29,7 +29,7 @@ from ouzel.streams.sources.source import is_piped, name_of
 if TYPE_CHECKING:
     from ouzel.model import persistence
     from ouzel.streams import groups
-    from ouzel.streams.convert import BlockCache
+    from ouzel.streams.block_cache import BlockCache
     from ouzel.streams.logs.stream import LogStream
     from ouzel.training import log_records, resumed_stream, run_notes, source_records
     from ouzel.training.log_records import LogRecords

@@ -171,7 +171,7 @@ def train(
             session_type = ResumedSession
         session = session_type.start(sources, chosen)
         if saving.cache is not None:
-            from ouzel.streams.convert import cache_for
+            from ouzel.streams.block_cache import cache_for
 
             session.block_cache = cache_for(saving.cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)

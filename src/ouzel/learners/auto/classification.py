@@ -19,8 +19,7 @@ import numpy as np
 from ouzel.deferred import deferred
 from ouzel.layout import allocate, flat, require
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation, two_classes
-from ouzel.learners.auto.settings import Settings
-from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses, is_of_two
+from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, Settings, TwoClasses, is_of_two
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
 

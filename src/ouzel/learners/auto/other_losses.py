@@ -22,10 +22,9 @@ from ouzel.learners.auto import class_gains, classification, mixing, newton_bloc
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block, make_room
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
-from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.standardisation import NORMS, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import DIRECTION, MARGINS, MODELS, MOST_IMPORTANCE, STEP, WEIGHT
+from ouzel.learners.auto.two_classes import DIRECTION, MARGINS, MODELS, MOST_IMPORTANCE, STEP, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains
 from ouzel.terms.losses import curvature, derivative

@@ -19,10 +19,9 @@ from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import flat, made_from
 from ouzel.learners.auto import class_gains, classification, newton_block, standardisation, two_classes
 from ouzel.learners.auto.newton_block import Block, make_room
-from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.standardisation import LARGEST, NORMS, SEEN, SQUARES, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MARGINS, MEAN, MODELS, MOST_IMPORTANCE, VARIANCE, WEIGHT
+from ouzel.learners.auto.two_classes import MARGINS, MEAN, MODELS, MOST_IMPORTANCE, VARIANCE, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains
 

@@ -43,10 +43,9 @@ from ouzel.learners.auto.number_gains import (
     WEIGHT,
     label_scale,
 )
-from ouzel.learners.auto.settings import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
+from ouzel.learners.auto.two_classes import MOST_IMPORTANCE, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared

@@ -13,7 +13,7 @@ regression over the most frequent features (`newton_block.py`). Their margins, c
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
+from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
@@ -41,6 +42,15 @@ MOST_IMPORTANCE = 1e6  # one example counts for no more
 LEAST_VARIANCE, MOST_VARIANCE = 1e-30, 1e20
 WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
 MARGINS, CHANCES, STEP, DIRECTION = range(newton_block.ROWS, newton_block.ROWS + 4)  # rows of the numbers to work with
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
+        SquaredHinge()
+    )
+    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
+    learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
 
 
 class TwoClasses(NamedTuple):

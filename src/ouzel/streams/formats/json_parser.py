@@ -61,7 +61,8 @@ from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts,
 from ouzel.streams.interaction_inputs import put_entry
 from ouzel.streams.kernels.lines import make_scanner, trim_blanks
 from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS_AT_ONCE
-from ouzel.streams.missing import LENGTHS, TEXT, is_large_truth, is_na_number_token, is_na_token
+from ouzel.streams.missing import LENGTHS, TEXT, is_na_number_token, is_na_token
+from ouzel.streams.truth_values import is_large_truth
 
 PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay in the nearest cache
 PADDING = 96  # bytes that must be readable behind the text

@@ -25,8 +25,8 @@ from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
 from ouzel.streams.kernels.row_buffer import empty_zero_range, record_zeros, sort_row
 from ouzel.streams.labels import Label, as_sign, label_of, labels_in
-from ouzel.streams.missing import TRUTHS
 from ouzel.streams.options import Options
+from ouzel.streams.truth_values import TRUTHS
 
 ADVICE = {
     1: "expected a feature id:value (or is this another format?)",

@@ -24,10 +24,11 @@ from ouzel.streams.kernels.batch_hash import (
 from ouzel.streams.kernels.lines import BLANK, trim_blanks
 from ouzel.streams.kernels.new_names import NewNames, add_if_present, copy_names
 from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, rank_into, sort_row
-from ouzel.streams.missing import NA_TOKENS, is_large_truth, is_na_token
+from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
-from ouzel.streams.tables.cells import DecodedDictionary
 from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
+from ouzel.streams.tables.dictionary_columns import DecodedDictionary
+from ouzel.streams.truth_values import is_large_truth
 
 if TYPE_CHECKING:
     import pyarrow

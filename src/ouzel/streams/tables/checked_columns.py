@@ -40,8 +40,6 @@ from ouzel.streams.tables.cells import (
     NOT_FINITE,
     TOO_LONG,
     Cells,
-    DecodedDictionary,
-    Dictionaries,
     Words,
     empty_cells,
     missing_cells,
@@ -60,6 +58,7 @@ from ouzel.streams.tables.column_buffers import (
     with_more,
 )
 from ouzel.streams.tables.csv_text import TableBatch, as_arrow
+from ouzel.streams.tables.dictionary_columns import DecodedDictionary, Dictionaries
 from ouzel.streams.tables.fast_path import FastPath
 from ouzel.streams.tables.schema import ColumnKinds
 

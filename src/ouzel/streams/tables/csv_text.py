@@ -37,10 +37,11 @@ from ouzel.streams.kernels.row_buffer import (
     put_word,
 )
 from ouzel.streams.limits import Limits
-from ouzel.streams.missing import NEITHER, is_na_number_token, is_na_token, is_one_of, lower, may_be_truth, truth_of
+from ouzel.streams.missing import is_na_number_token, is_na_token, is_one_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.cells import is_infinity
 from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, Layout, Rows
+from ouzel.streams.truth_values import NEITHER, lower, may_be_truth, truth_of
 
 MARK = "\ufdd0"  # in place of bytes that are not UTF-8: Unicode keeps this one for use within programs
 codecs.register_error("ouzel.mark", lambda error: (MARK, getattr(error, "end", 0)))

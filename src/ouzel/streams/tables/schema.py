@@ -22,10 +22,11 @@ from ouzel.kernels.jit import kernel
 from ouzel.streams.dates import are_iso, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.missing import NEITHER, is_missing, is_na_in_numbers, is_na_number_token, is_na_token, truth_of
+from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
 from ouzel.streams.options import SAMPLE, Options
 from ouzel.streams.tables.arrow_types import as_text, is_dictionary, is_list, is_moment, is_number, is_text, types
 from ouzel.streams.tables.cells import Words, is_infinity, words_of
+from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
 
 MOST_KNOWN = 4096  # members of objects whose kind is decided; in others each value is what its type says

@@ -8,6 +8,7 @@ What has to do with forks itself is imported here: Python would release its lock
 
 from __future__ import annotations
 
+import _imp
 import concurrent.futures.thread  # noqa: F401
 import importlib
 import logging  # noqa: F401
@@ -19,6 +20,13 @@ from typing import Any
 LONGEST_WAIT = 30.0  # seconds that a fork waits for an import: longer than any takes, unless it runs a program
 WAIT = 0.001
 PACKAGES = ("ouzel", "numba", "llvmlite", "numpy", "scipy", "pyarrow", "sklearn", "zstandard", "safetensors")
+
+
+class _Imports:
+    """Python's global lock of imports: while a thread holds it, no other begins to import a module."""
+
+    acquire, release = staticmethod(_imp.acquire_lock), staticmethod(_imp.release_lock)
+
 
 _locks: list[Any] = []  # that a child needs
 _held: list[Any] = []  # those that this fork has acquired
@@ -35,8 +43,8 @@ def _importing() -> bool:
     me = threading.get_ident()
     for name, reference in list(locks.items()):
         if isinstance(name, str) and name.partition(".")[0] in PACKAGES:
-            owner = getattr(reference(), "owner", None)
-            if owner is not None and owner != me:
+            lock = reference()
+            if lock is not None and getattr(lock, "owner", me) != me:  # None: a thread is about to acquire it
                 return True
     return False
 
@@ -44,7 +52,7 @@ def _importing() -> bool:
 def _before() -> None:
     last = time.monotonic() + LONGEST_WAIT
     while True:
-        for lock in _locks:
+        for lock in (*_locks, _Imports):  # that of imports last: who compiles may need it
             lock.acquire()
             _held.append(lock)
         if not _importing() or time.monotonic() > last:

@@ -24,4 +24,4 @@ def test_the_command_of_the_page_runs_helps_and_refuses_with_one_file_and_one_li
     assert "count      Count the examples of files." in ouzel("-h").out
     assert ouzel("count", small, "--most", "x").err == "ouzel: --most takes a whole number; got 'x'\n"
     assert ouzel("count", "absent").err == "ouzel: absent: there is no such file\n"
-    assert ouzel("schema", "count").err == "ouzel: there is no schema of count: it prints no JSON\n"
+    assert ouzel("schema", "count").err == "ouzel: count has no schema: it prints no JSON\n"

@@ -57,7 +57,7 @@ class Command(Converting, TyperCommand):
 
 
 class Commands(Mapping[str, Any]):
-    """Commands by name, each of which is made when it is looked up."""
+    """Commands by name; looking one up creates it."""
 
     def __init__(self, about: dict[str, str], make: Callable[[str], Any]) -> None:
         self.about, self._make = about, make

@@ -19,7 +19,7 @@ GRADES = "numbers, the grades by which to rank"
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Ranker(Estimator):
-    """Groups of examples to rank. There is no intercept: it cancels."""
+    """Rank the examples of each group. The intercept cancels, so there is none."""
 
     task = "ranking"
 

@@ -24,8 +24,8 @@ class SketchedNewtonClassifier(Sketched, Classifier):
     learning_rate : step size beyond the sketch, 1 / alpha; None for 4, 6 with "fd"; a number from 1e-30 to 1e9
     curvature : sigma: 1/4 suits the logistic loss, 1 / (8 C^2) the square loss; a number from 0 to 1e9
     eta : for losses without curvature: added to it as eta / sqrt(t); a number from 0 to 1e9
-    sketch_every : turn Oja's directions once for so many gradients: slower here than each time; a whole number from
-        1 to 1e9
+    sketch_every : gradients between two updates of Oja's directions; more than 1 is slower here; a whole number
+        from 1 to 1e9
     diagonal : scale features by their gradients
     normalised : with `diagonal`: as D^-1/4 x / largest; otherwise D^-1/2 x (section 5.2)
     first_square : D of a feature before its first gradient (section 5.2); a number from 1e-12 to 1e12

@@ -11,6 +11,7 @@ from ouzel.kernels.jit import force_inline, kernel
 
 FALSE, TRUE, NEITHER = 0, 1, -1
 TRUTHS = {"true": True, "false": False}  # by the word in small letters
+SPELLINGS = (*TRUTHS, *map(str.upper, TRUTHS))  # their first and last letters are those of all spellings
 LOWER = 32  # the bit in which small letters of ASCII differ from large ones
 
 

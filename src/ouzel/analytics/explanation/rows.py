@@ -21,8 +21,10 @@ from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import filled, is_there
 from ouzel.streams.tables.columns import is_named
+from ouzel.streams.truth_values import TRUTHS
 
-TRUE, FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
+ANSWERS = {**TRUTHS, **dict.fromkeys(("t", "yes", "y"), True), **dict.fromkeys(("f", "no", "n"), False)}
+"""Words in a column that is said to mark outliers; elsewhere only truth values are read as such."""
 
 
 class Attributes(NamedTuple):
@@ -82,9 +84,8 @@ class Rule:
     def _number(self, cell: str | None) -> float:
         if cell is None:
             return np.nan
-        if self.condition is None and cell.lower() in (*TRUE, *FALSE):
-            return float(cell.lower() in TRUE)
-        return as_number(cell)
+        truth = ANSWERS.get(cell.lower()) if self.condition is None else None
+        return as_number(cell) if truth is None else float(truth)
 
 
 def rows_of(

@@ -37,7 +37,7 @@ def schema(
         print("\n".join(SCHEMAS))
         return
     if command in COMMANDS and command not in SCHEMAS:
-        raise OuzelError(f"there is no schema of {command}: it {OTHERWISE.get(command, 'prints no JSON')}")
+        raise OuzelError(f"{command} has no schema: it {OTHERWISE.get(command, 'prints no JSON')}")
     if command not in SCHEMAS:
-        raise OuzelError(f"there is no schema of {command!r}{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
+        raise OuzelError(f"{command!r} has no schema{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
     print(json.dumps(schema_of(command), indent=1))

@@ -217,7 +217,7 @@ def written(command: Sequence[str]) -> str:
 
 
 def _redirected(command: Sequence[str]) -> tuple[list[str], str]:
-    """Return a command without an output that is no table, and that output."""
+    """Split off the output of a command where it is not a table; return the command and the output."""
     place = command.index("--output") if "--output" in command else len(command)
     output = "".join(command[place + 1 : place + 2])
     format = by_file_name(output)

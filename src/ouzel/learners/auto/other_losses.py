@@ -1,6 +1,6 @@
 """Classes by another loss than the logistic one: the models of two classes, weighed by the loss.
 
-The six models of `two_classes.py`, the first of which learns the loss itself, have margins m. The experts are
+The six models of `two_classes.py` have margins m; the first model learns the loss itself. The experts are
 - u.m, where u learns the loss by `mixing.py`, of margins cut at 4; the curvature is that of the loss, or the square of
   its slope where that is larger;
 - each of the models alone.

@@ -56,7 +56,7 @@ def check(state: State, settings: Settings) -> None:
 
 @inline_source
 def _score(state, indices, values):
-    """The mean margin of a row, of which nothing is cut."""
+    """The mean of the models' margins, with no value or margin cut."""
     seen, reach = max(state.features.totals[SEEN], 1.0), standardisation.reach_of(state.features.totals)
     is_second = newton_block.worthwhile(state.block.totals)
     total = 0.0

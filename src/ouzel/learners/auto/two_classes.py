@@ -158,7 +158,7 @@ def _finite(slope):
 
 @inline_source
 def learn_models(state, slots, z, numbers, margins, present, target, weight, settings, losses):
-    """A step of each model, of which the first four learn `losses`, the last two of them the third one."""
+    """A step of each model. The first three learn one of `losses` each, the fourth the third loss again."""
     _learn_adagrad(state, slots, z, margins, target, weight, settings, losses)
     _learn_arow(state, slots, z, margins[4], target, weight)
     if present > 0:

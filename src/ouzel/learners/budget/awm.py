@@ -123,29 +123,29 @@ def predict_row(state, indices, values, settings):
 
 
 @force_inline
-def _note(state, indices, values):
-    """Note the cells of as many features as there is room for; return that, their margin and the largest value."""
-    noted = min(len(indices), len(state.cells))
+def _cache(state, indices, values):
+    """Cache the cells of as many features as fit; return their number, their margin and the largest value."""
+    cached = min(len(indices), len(state.cells))
     width = width_of(state)
     margin = 0.0
     largest = np.float32(0.0)
-    for k in range(noted):
+    for k in range(cached):
         cell, sign = place(state, indices[k], width)
         signed = sign * values[k]
         state.cells[k] = cell
         state.signed[k] = signed
         margin += product(signed, state.weights[cell])
         largest = max(largest, abs(signed))
-    return noted, margin, largest
+    return cached, margin, largest
 
 
 @force_inline
-def _move_noted(state, indices, values, factor, noted, settings):
-    """Move the weights in the noted cells, and let features enter the active set that have become heavy enough."""
+def _move_cached(state, indices, values, factor, cached, settings):
+    """Move the weights in the cached cells, and let features enter the active set that have become heavy enough."""
     if factor == 0.0:
         return
     runs = np.uint32(len(state.bounds) - 1)
-    for k in range(noted):
+    for k in range(cached):
         cell = state.cells[k]
         before = state.weights[cell]
         after = before - factor * state.signed[k]
@@ -157,20 +157,20 @@ def _move_noted(state, indices, values, factor, noted, settings):
                 continue
             state.weights[cell] = before
             entry = change_weight(state, indices[k], -factor * values[k])
-            for other in range(k + 1, noted):
-                if state.cells[other] == entry:  # that was noted for a feature just evicted
+            for other in range(k + 1, cached):
+                if state.cells[other] == entry:  # that was cached for a feature just evicted
                     state.cells[other], sign = place(state, indices[other], width_of(state))
                     state.signed[other] = sign * values[other]
 
 
 @force_inline
 def _move(state, slot, value, slope, factor, settings):
-    """Move the weight of a feature whose cell is not noted."""
+    """Move the weight of a feature whose cell is not cached."""
     if factor != 0.0:
         change_weight(state, slot, -factor * value)
 
 
-learn_shifted = learning(__name__, pushing(fold), value, _move, note=_note, move_noted=_move_noted)
+learn_shifted = learning(__name__, pushing(fold), value, _move, cache=_cache, move_cached=_move_cached)
 learn_row = learning_row(learn_shifted)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)

@@ -26,7 +26,7 @@ from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
 
 BUDGETED = True
-NOTED = 1024  # features of a row that are hashed once; the rest of a longer row is hashed twice
+CACHED = 1024  # features of a row that are hashed once; the rest of a longer row is hashed twice
 
 
 class State(NamedTuple):
@@ -50,8 +50,8 @@ def layout(dimension: int, settings: Settings) -> State:
     return State(
         counters=float32(width),
         tables=uint32(4, 256),
-        columns=uint32(NOTED, scratch=True),
-        signed=float32(NOTED, scratch=True),
+        columns=uint32(CACHED, scratch=True),
+        signed=float32(CACHED, scratch=True),
         scale=SCALE,
     )
 
@@ -88,17 +88,17 @@ push = pushing(_fold)
 @force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    noted = min(len(indices), len(state.columns))
+    cached = min(len(indices), len(state.columns))
     margin = 0.0
     largest = np.float32(0.0)
-    for k in range(noted):
+    for k in range(cached):
         column, sign = cell(state.tables, indices[k], len(state.counters))
         signed = sign * values[k]
         state.columns[k] = column
         state.signed[k] = signed
         margin += product(signed, state.counters[column])
         largest = max(largest, abs(signed))
-    for k in range(noted, len(indices)):
+    for k in range(cached, len(indices)):
         column, sign = cell(state.tables, indices[k], len(state.counters))
         margin += product(sign * values[k], state.counters[column])
         largest = max(largest, abs(values[k]))
@@ -106,9 +106,9 @@ def learn_row(state, indices, values, target, importance, settings):
     learnt, factor, _, _ = push(state, settings, settings.loss, margin, target, importance, largest)
     if not learnt:
         return margin
-    for k in range(noted):
+    for k in range(cached):
         state.counters[state.columns[k]] -= factor * state.signed[k]
-    for k in range(noted, len(indices)):
+    for k in range(cached, len(indices)):
         column, sign = cell(state.tables, indices[k], len(state.counters))
         state.counters[column] -= factor * sign * values[k]
     return margin

@@ -18,25 +18,25 @@ Function = Callable[..., Any]
 
 
 @force_inline
-def note_none(state, indices, values):
-    """Note no cells: each feature is looked for when it is read, and again when it moves."""
+def cache_none(state, indices, values):
+    """Cache no cells: each feature is looked up when it is read, and again when it moves."""
     return 0, 0.0, np.float32(0.0)
 
 
 @force_inline
-def move_none(state, indices, values, factor, noted, settings):
-    """Move none of the noted features."""
+def move_none(state, indices, values, factor, cached, settings):
+    """Leave the weights as they are: no cells are cached."""
 
 
 @force_inline
 def value_of_none(state, slot):
-    """No feature is left that is not noted."""
+    """Return 0: the cells of all features are cached."""
     return np.float32(0.0)
 
 
 @force_inline
 def move_no_other(state, slot, value, slope, factor, settings):
-    """Move none: all are noted."""
+    """Leave the weights as they are: all cells are cached."""
 
 
 @force_inline
@@ -50,13 +50,14 @@ def learning(
     value: Function = value_of_none,
     move: Function = move_no_other,
     finish: Function = finish_none,
-    note: Function = note_none,
-    move_noted: Function = move_none,
+    cache: Function = cache_none,
+    move_cached: Function = move_none,
 ) -> Function:
     """`learn_shifted` of the learner of a module: an example learnt by the loss of its margin plus a shift.
 
-    `note(state, indices, values)` finds the cells of the first features of a row: how many, what they add to the margin
-    over the scale, and the largest value; `move_noted(state, indices, values, factor, noted, settings)` moves them.
+    `cache(state, indices, values)` finds the cells of the first features of a row: how many, what they add to the
+    margin over the scale, and the largest value; `move_cached(state, indices, values, factor, cached, settings)` moves
+    them.
     `value(state, slot)` is the weight of another feature over the scale; `move(state, slot, value, slope, factor,
     settings)` moves it. `push` is made by `pushing`, and `finish(state, step, settings)` ends the round.
     """
@@ -64,15 +65,15 @@ def learning(
     @kernel_of(home, inline=True)
     def learn_shifted(state, indices, values, target, importance, shift, loss, settings):
         """Learn one example by the loss of its margin plus a shift; return the margin from before, without it."""
-        noted, margin, largest = note(state, indices, values)
-        for k in range(noted, len(indices)):
+        cached, margin, largest = cache(state, indices, values)
+        for k in range(cached, len(indices)):
             margin += product(values[k], value(state, indices[k]))
             largest = max(largest, abs(values[k]))
         margin *= state.scale[0]
         learnt, factor, slope, step = push(state, settings, loss, margin + shift, target, importance, largest)
         if learnt:
-            move_noted(state, indices, values, factor, noted, settings)
-            for k in range(noted, len(indices)):
+            move_cached(state, indices, values, factor, cached, settings)
+            for k in range(cached, len(indices)):
                 move(state, indices[k], values[k], slope, factor, settings)
             finish(state, step, settings)
         return margin
@@ -92,7 +93,7 @@ def learning_row(learn_shifted: Function) -> Function:
 
 
 def predicting(value: Function) -> Function:
-    """`predict_row` of a learner that notes nothing."""
+    """`predict_row` of a learner that caches no cells."""
 
     @kernel_of(value, inline=True)
     def predict_row(state, indices, values, settings):

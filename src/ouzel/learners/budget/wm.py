@@ -46,7 +46,7 @@ from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, sma
 __all__ = ["check", "members"]
 
 BUDGETED = True
-NOTED = 256  # features of a row whose cells are noted; the rest of a longer row is hashed twice
+CACHED = 256  # features of a row whose cells are cached; the rest of a longer row is hashed twice
 
 
 class State(NamedTuple):
@@ -103,8 +103,8 @@ def layout(dimension: int, settings: Settings) -> State:
         heap=top_k.layout(heap_size),
         sketch=count_sketch.layout(width, depth),
         lags=float32(*(depth, width) if settings.averaging else (0, 0)),
-        columns=uint32(NOTED, depth, scratch=True),
-        signs=float32(NOTED, depth, scratch=True),
+        columns=uint32(CACHED, depth, scratch=True),
+        signs=float32(CACHED, depth, scratch=True),
         scale=float64(4, fill=(1.0, 0.0, 0.0, 0.0), least=(0.0, 0.0, -inf, 0.0), most=(1.0, inf, inf, inf)),
     )
 
@@ -134,8 +134,8 @@ def predict_row(state, indices, values, settings):
 
 
 @force_inline
-def _note_feature(state, slot, k):
-    """Note where each row keeps a slot; return the sum of what the rows say of it."""
+def _cache_feature(state, slot, k):
+    """Cache where each row keeps a slot; return the sum of what the rows say of it."""
     counters, tables = state.sketch.counters, state.sketch.tables
     depth, width = counters.shape
     total = np.float32(0.0)
@@ -149,7 +149,7 @@ def _note_feature(state, slot, k):
 
 @force_inline
 def _learn_feature(state, slot, k, change, settings):
-    """Move the weight of the slot noted as the k-th by `change`, and give it its place in the heap."""
+    """Move the weight of the slot cached as the k-th by `change`, and give it its place in the heap."""
     heap, counters, said = state.heap, state.sketch.counters, state.sketch.sorted
     depth = len(counters)
     above = below = 0
@@ -195,13 +195,13 @@ def _fold(state):
 
 
 @force_inline
-def _note(state, indices, values):
-    """Note the cells of all features; of a row longer than there is room for, those of its last ones."""
-    depth, noted = len(state.sketch.counters), len(state.columns)
+def _cache(state, indices, values):
+    """Cache the cells of all features; of a row that is too long, those of its last features."""
+    depth, cached = len(state.sketch.counters), len(state.columns)
     margin = 0.0
     largest = np.float32(0.0)
     for k in range(len(indices)):
-        margin += product(values[k], _note_feature(state, indices[k], k % noted)) / depth
+        margin += product(values[k], _cache_feature(state, indices[k], k % cached)) / depth
         largest = max(largest, abs(values[k]))
     return len(indices), margin, largest
 
@@ -213,13 +213,13 @@ def _count_iterate(state):
 
 
 @force_inline
-def _move_noted(state, indices, values, factor, features, settings):
-    """Move all features; those of a row longer than there is room for are noted again."""
-    noted = len(state.columns)
+def _move_cached(state, indices, values, factor, features, settings):
+    """Move all features; cells of a row that is too long are cached again."""
+    cached = len(state.columns)
     for k in range(features):
-        if features > noted:
-            _note_feature(state, indices[k], k % noted)
-        _learn_feature(state, indices[k], k % noted, -factor * values[k], settings)
+        if features > cached:
+            _cache_feature(state, indices[k], k % cached)
+        _learn_feature(state, indices[k], k % cached, -factor * values[k], settings)
 
 
 @force_inline
@@ -232,7 +232,7 @@ def _project(state, step, settings):
 
 
 _push = pushing(_fold, _count_iterate)
-learn_row = learning_row(learning(__name__, _push, finish=_project, note=_note, move_noted=_move_noted))
+learn_row = learning_row(learning(__name__, _push, finish=_project, cache=_cache, move_cached=_move_cached))
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 

@@ -1,8 +1,8 @@
 """Gains of learners whose state is a sum over examples: plain sums from a state that has learnt nothing.
 
-So states of workers that began alike add up exactly. Those that go on from a trained base are averaged: the base's sums
-of squares hardly grow in a round, so that steps by the gradients of all workers, each of which has corrected the same
-error, overshoot by as much as there are workers.
+States of workers that began alike add up exactly. From a trained base they are averaged instead. All workers correct
+the same error there, and the base's sums of squares hardly grow in a round. Steps by the gradients of all workers would
+overshoot, by a factor of the number of workers.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     sketch_every: Annotated[
         float,
         Range(1.0, 1e9, whole=True),
-        "turn Oja's directions once for so many gradients: slower here than each time",
+        "gradients between two updates of Oja's directions; more than 1 is slower here",
     ] = 1.0
     diagonal: Annotated[bool, SWITCH, "scale features by their gradients"] = True
     normalised: Annotated[bool, SWITCH, "with `diagonal`: as D^-1/4 x / largest; otherwise D^-1/2 x (section 5.2)"] = (

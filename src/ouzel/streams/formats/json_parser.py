@@ -62,7 +62,7 @@ from ouzel.streams.interaction_inputs import put_entry
 from ouzel.streams.kernels.lines import make_scanner, trim_blanks
 from ouzel.streams.kernels.row_buffer import ENOUGH_NAMES, FEATURES, NAMES, ROWS_AT_ONCE
 from ouzel.streams.missing import LENGTHS, TEXT, is_na_number_token, is_na_token
-from ouzel.streams.truth_values import is_large_truth
+from ouzel.streams.truth_values import SPELLINGS, is_large_truth
 
 PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay in the nearest cache
 PADDING = 96  # bytes that must be readable behind the text
@@ -75,7 +75,7 @@ NA_SIZES = np.zeros(256, np.uint64)
 """By first byte: a bit for each size (modulo 64) of words that are NA tokens or truth values."""
 for _size, _text in zip(LENGTHS, TEXT, strict=True):
     NA_SIZES[_text[0]] |= np.uint64(1 << int(_size))
-for _word in ("true", "TRUE", "false", "FALSE"):
+for _word in SPELLINGS:
     NA_SIZES[ord(_word[0])] |= np.uint64(1 << len(_word))
 NA_SIZES[[32, 34]] = 2**64 - 1  # a leading blank, or an empty word
 TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))

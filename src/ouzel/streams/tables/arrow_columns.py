@@ -28,7 +28,7 @@ from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
 from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
-from ouzel.streams.truth_values import is_large_truth
+from ouzel.streams.truth_values import SPELLINGS, is_large_truth
 
 if TYPE_CHECKING:
     import pyarrow
@@ -39,7 +39,7 @@ BEHIND = np.uint64(24)  # bytes from the start of a word that must exist to gath
 SPECIAL = np.uint8(1)  # a byte that begins or ends a word for missing or a truth value
 ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
 for _bytes, _place in ((ODD_FIRST, 0), (ODD_LAST, -1)):
-    _bytes[[ord(word[_place]) for word in (*NA_TOKENS, "true", "TRUE", "false", "FALSE")]] = SPECIAL
+    _bytes[[ord(word[_place]) for word in (*NA_TOKENS, *SPELLINGS)]] = SPECIAL
     _bytes[BLANK] = BLANK
 EMPTY = np.frombuffer(bytes(1), np.uint8)[:0]
 UNSOUND = np.int64(-1)

@@ -156,3 +156,17 @@ def test_a_model_of_another_loss_is_of_other_settings():
     X, y = data(2)
     with pytest.raises(ouzel.OuzelError, match="the same settings"):
         ouzel.merge([worker("ogd", X, y, loss="hinge"), worker("ogd", X, y, loss="logistic")])
+
+
+@pytest.mark.parametrize("name", ["auto", "adagrad", "arow"])
+def test_a_class_that_is_a_word_of_one_worker_and_a_truth_value_of_another_is_one_class(name):
+    X, y = data(2)
+    truths = y == 1
+    words = worker(name, X, [str(truth) for truth in truths])
+    values = worker(name, X[::-1], [bool(truth) for truth in truths[::-1]])
+
+    merged = ouzel.merge([words, values])
+
+    assert merged.classes.known == words.classes.known
+    expected = ouzel.merge([words, worker(name, X[::-1], [str(truth) for truth in truths[::-1]])])
+    np.testing.assert_array_equal(merged.weights(), expected.weights())

@@ -18,6 +18,7 @@ from ouzel.errors import OuzelError
 from ouzel.layout import stored_like
 from ouzel.learners import protocol
 from ouzel.learners.gains.parts import Gains, sum_of
+from ouzel.model.label_encoder import Classes
 from ouzel.model.model import Model
 from ouzel.model.room import order_slots
 from ouzel.model.slot_map import common_ids
@@ -56,7 +57,11 @@ def shape_of(model: Model) -> Shape:
 
 def common(shapes: Sequence[Shape]) -> Shape:
     """What the base of a round, the first, and its workers need room for together."""
-    labels = list(dict.fromkeys(label for shape in shapes for label in shape.labels))
+    classes = Classes()
+    for shape in shapes:
+        for label in shape.labels:
+            classes.position(label)  # of one worker a word, of another a truth value, it is one class
+    labels = classes.known
     closed = all(shape.closed and len(shape.labels) == len(labels) for shape in shapes)
     spaces = of_one_width([space for shape in shapes for space in shape.spaces])
     space = reduce(partial(reconcile, learning=True), spaces)
@@ -182,15 +187,15 @@ def prepared(model: Model, labels: list[Any], dimension: int, closed: bool, ids:
 
 def in_order(model: Model, labels: list[Any]) -> list[Any]:
     """The states of a prepared model, for classes in the order of `labels`."""
-    known = model.classes.known
-    if known == labels:
+    places = [model.classes.find(label) for label in labels]
+    if places == list(range(len(labels))):
         return model.states
     if isinstance(model.module, protocol.Reordered):
-        return [model.module.reorder(model.states[0], [known.index(label) for label in labels])]
+        return [model.module.reorder(model.states[0], places)]
     if isinstance(model.module, protocol.Multiclass):
         raise OuzelError(
             f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"
         )
     if len(labels) == 2:
         return [model.module.swap_classes(model.states[0])]
-    return [model.states[known.index(label)] for label in labels] + model.states[len(labels) :]
+    return [model.states[place] for place in places] + model.states[len(labels) :]

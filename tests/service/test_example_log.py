@@ -1,14 +1,20 @@
 """The log and the snapshots: what is damaged is named, and what is sound is used."""
 
 import json
+import shutil
 import sqlite3
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import ouzel
 from ouzel.errors import OuzelError
+from ouzel.model.persistence import load_model
 from ouzel.service.example_log import Entry, Log, LogFullError
 from ouzel.service.folder import Folder
 from ouzel.service.init import begin
+from ouzel.streams.formats.records import framed, record_of_rows
 
 
 def entries(count, start=1):
@@ -188,3 +194,37 @@ def test_a_log_keeps_whole_groups_and_always_the_last(folder):
     assert log.first() == 41
     log.forget(1000)
     assert (log.first(), log.last()) == (72, 100)
+
+
+EARLIER = Path(__file__).parent / "earlier_log"
+"""What a service left that was killed before logs held packed rows, and the model that it had learnt."""
+
+
+def test_a_log_of_an_earlier_version_is_replayed_to_the_model_that_was_learnt(tmp_path):
+    folder = Folder(shutil.copytree(EARLIER / "model", tmp_path / "model"))
+    expected = load_model(EARLIER / "expected.ouzel")
+
+    owner, log = folder.open()
+    rows = list(log.rows())
+
+    assert (owner.learnt, log.last(), [row.number for row in rows]) == (114, 114, [1, 21, 33, 113, 114])
+    assert owner.model.classes.known == expected.classes.known
+    np.testing.assert_array_equal(owner.model.weights(), expected.weights())
+    assert set(log.find(["a1", "a2", "a3"])) == {"a1", "a2"}
+    exported = tmp_path / "log.records"
+    exported.write_bytes(b"".join(framed(row.record for row in rows)))
+    assert sum(block.rows for block in ouzel.read(exported, label="label", weight="w")) == 114
+    log.close()
+
+
+def test_it_goes_on_with_rows_of_today(tmp_path):
+    folder = Folder(shutil.copytree(EARLIER / "model", tmp_path / "model"))
+    owner, log = folder.open()
+    packed = record_of_rows(next(ouzel.blocks_from([({"x": 1.0}, 1), ({"x": 2.0}, 0)])), owner.reading.options)
+    log.append([Entry(116, None, packed)])
+    log.close()
+
+    owner, log = folder.open()
+
+    assert (owner.learnt, owner.model.examples) == (116, 116)
+    log.close()

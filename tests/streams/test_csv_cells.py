@@ -17,7 +17,7 @@ from ouzel.streams.formats.csv import CsvTokenizer
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import encoded
-from ouzel.streams.tables.csv_text import NULLS, SkippedRows, as_arrow
+from ouzel.streams.tables.csv_cells import NULLS, SkippedRows, as_arrow
 from tests.streams.test_tables import examples, wrote
 
 PLAIN = ["", "a", "1", "-1.5", " b ", "ü", "NA", "1.#IND", "1.5", "nano", "x" * 16, "y" * 17, "n/a"]

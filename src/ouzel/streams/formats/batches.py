@@ -18,7 +18,7 @@ from ouzel.streams.sources.prefetch import prefetch_file
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat, holds_blocks
 from ouzel.streams.tables.columns import Columns
-from ouzel.streams.tables.csv_text import SkippedRows, TableBatch, as_arrow
+from ouzel.streams.tables.csv_cells import SkippedRows, TableBatch, as_arrow
 from ouzel.streams.tables.dictionary_columns import Checks
 from ouzel.streams.tables.schema import ColumnKinds
 

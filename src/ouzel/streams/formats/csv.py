@@ -24,7 +24,7 @@ from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, SPARE
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.csv_text import (
+from ouzel.streams.tables.csv_cells import (
     BEHIND,
     DOUBLED,
     MARK,

@@ -57,7 +57,7 @@ from ouzel.streams.tables.column_buffers import (
     rows_of_buffers,
     with_more,
 )
-from ouzel.streams.tables.csv_text import TableBatch, as_arrow
+from ouzel.streams.tables.csv_cells import TableBatch, as_arrow
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary, Dictionaries
 from ouzel.streams.tables.fast_path import FastPath
 from ouzel.streams.tables.schema import ColumnKinds

@@ -39,7 +39,7 @@ from ouzel.streams.tables.arrow_types import (
 from ouzel.streams.tables.cells import NO_NUMBER, NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.checked_columns import FeatureColumns
 from ouzel.streams.tables.column_buffers import Features, read_sparse
-from ouzel.streams.tables.csv_text import SkippedRows, TableBatch, TokenizedRows, as_arrow
+from ouzel.streams.tables.csv_cells import SkippedRows, TableBatch, TokenizedRows, as_arrow
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.values import KNOWN
 

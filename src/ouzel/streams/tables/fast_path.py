@@ -20,7 +20,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.arrow_types import as_kind, column_errors, filled, is_dictionary, is_number, numbers_of, types
 from ouzel.streams.tables.column_buffers import Rows, layout_of
-from ouzel.streams.tables.csv_text import TableBatch, TokenizedRows, read_in_place
+from ouzel.streams.tables.csv_cells import TableBatch, TokenizedRows, read_in_place
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.tables.schema import ColumnKinds
 

@@ -1,0 +1,71 @@
+"""The default by losses of classes other than the logistic one, and as a ranker beside single learners.
+
+Shares of mistakes are of predictions before learning, on the blocks of a set that have its first 6,000 examples, each
+shuffled. Rankings are measured by average precision, of scores from before a
+group is learnt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+from pathlib import Path
+
+import numpy as np
+
+import ouzel
+from ouzel.model.model import Model
+from ouzel.streams.block import Block
+from ouzel.streams.concatenation import concatenate
+
+LOSSES = "logistic", "hinge", "squared-hinge"
+SETS = (
+    "a9a.svm.xz", "phishing.svm.xz", "heart.svm.xz", "australian.svm.xz", "diabetes.svm.xz", "ijcnn1.svm.xz",
+    "rcv1_binary_sample.svm.xz", "mushrooms.svm.xz", "vowel.svm.xz", "segment.scale.svm.xz", "satimage.scale.t.svm.xz",
+    "pendigits.t.svm.xz", "usps.t.svm.xz",
+)  # fmt: skip
+RANKERS = "auto", "arow", "adagrad-rda"
+RANKINGS = "mq2008.test", "mq2008.vali", "rank_lgb.train", "rank_lgb.test"
+MOST = 6_000
+
+
+def shuffled(path: Path) -> list[Block]:
+    """The first blocks of a set, each shuffled."""
+    random, blocks, rows = np.random.default_rng(1), list[Block](), 0
+    for block in ouzel.read(path):
+        blocks.append(block)
+        rows += block.rows
+        if rows >= MOST:
+            break
+    return [block.select(random.permutation(block.rows)) for block in blocks]
+
+
+def precision_of(learner: str, folder: Path, name: str) -> float:
+    """The average precision of a learner on a set of groups."""
+    path, sizes = folder / f"{name}.svm.xz", folder / f"{name}.query.txt.xz"
+    found: list[Block] = list(ouzel.read(path))
+    block = concatenate(found)
+    if sizes.exists():
+        counts = [int(line) for line in lzma.decompress(sizes.read_bytes()).split()]
+        block = block._replace(groups=np.repeat(np.arange(len(counts)), counts))
+    report = ouzel.progressive_validation(Model(learner, task="ranking"), [block])
+    return float(report.average_precision or 0.0)
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    folder = parser.parse_args().data
+    print(f"| set | {' | '.join(LOSSES)} |", "| --- |" + " ---: |" * len(LOSSES), sep="\n")
+    for name in SETS:
+        blocks = shuffled(folder / name)
+        errors = [ouzel.progressive_validation(Model("auto", loss=loss), blocks).error_rate for loss in LOSSES]
+        print(f"| {name.split('.')[0]} | {' | '.join(f'{error:.4f}' for error in errors)} |", flush=True)
+    print(f"\n| set | {' | '.join(RANKERS)} |", "| --- |" + " ---: |" * len(RANKERS), sep="\n")
+    for name in RANKINGS:
+        print(f"| {name} | {' | '.join(f'{precision_of(one, folder, name):.3f}' for one in RANKERS)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

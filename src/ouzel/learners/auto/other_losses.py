@@ -17,8 +17,9 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
-from ouzel.layout import copied, flat, made_from
+from ouzel.layout import copied, made_from
 from ouzel.learners.auto import class_gains, classification, mixing, newton_block, regrets, standardisation, two_classes
+from ouzel.learners.auto.classification import bytes_used
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block, make_room
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
@@ -33,7 +34,7 @@ STANDARDIZES = True  # by itself
 EXPERTS, BELIEVED = range(DIRECTION + MODELS, DIRECTION + MODELS + 2)  # rows of the numbers to work with
 MANY = 1 + MODELS
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "bytes_used"]
 
 
 class State(NamedTuple):
@@ -140,11 +141,6 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions, moments and regrets; the mixture forgets by itself."""
     classification.fade(state, kept, settings)
     regrets.fade(state.regrets, kept)
-
-
-def bytes_used(state: State) -> int:
-    """Bytes of all arrays."""
-    return sum(array.nbytes for _, array in flat(state))
 
 
 def swap_classes(state: State) -> State:

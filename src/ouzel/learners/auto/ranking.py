@@ -16,20 +16,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
-from ouzel.layout import flat, made_from
-from ouzel.learners.auto import class_gains, classification, newton_block, standardisation, two_classes
+from ouzel.layout import made_from
+from ouzel.learners.auto import classification, newton_block, standardisation, two_classes
+from ouzel.learners.auto.classification import bytes_used, fade, gains, onto
 from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.other_losses import swap_classes
 from ouzel.learners.auto.standardisation import LARGEST, NORMS, SEEN, SQUARES, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MARGINS, MEAN, MODELS, MOST_IMPORTANCE, VARIANCE, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
-from ouzel.learners.gains.parts import Gains
 
 STANDARDIZES = True  # by itself
 SAFE = (WEIGHT, WEIGHT + 1, WEIGHT + 2, MEAN)  # columns of the models whose margins count, the block's beside them
 MANY = len(SAFE) + 1
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "bytes_used", "fade", "gains", "onto", "swap_classes"]
 
 
 class State(NamedTuple):
@@ -113,30 +114,3 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     models = classification.weights_by_class(state)[1]
     found: np.ndarray = (models.sum(axis=1) - models[:, 3]) / MANY
     return found * slopes
-
-
-def fade(state: State, kept: float, settings: Settings) -> None:
-    """Decay sums of squares, precisions and moments."""
-    classification.fade(state, kept, settings)
-
-
-def bytes_used(state: State) -> int:
-    """Bytes of all arrays."""
-    return sum(array.nbytes for _, array in flat(state))
-
-
-def swap_classes(state: State) -> State:
-    """The state that pairs the other way round would have led to."""
-    swapped: State = classification.reorder(state, [1, 0])
-    return swapped
-
-
-def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base; see `class_gains`."""
-    return class_gains.gains(base, state)
-
-
-def onto(base: State, gains: Gains, settings: Settings) -> State:
-    """The state of a base and of what workers have learnt beyond it."""
-    merged: State = class_gains.onto(base, gains)
-    return merged

@@ -27,8 +27,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import ouzel
-from tests.logs.brokers import Nats, Redis
-from tests.logs.servers import Server, kafka_broker, make_topic, produce
+from tests.streams.logs.brokers import Nats, Redis
+from tests.streams.logs.servers import Server, kafka_broker, make_topic, produce
 
 SIZE = 500  # bytes of a message
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath"]

@@ -16,7 +16,7 @@ from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import make_options
 from ouzel.streams.stored_space import described
-from tests.logs.memory_log import MemoryLog
+from tests.streams.logs.memory_log import MemoryLog
 
 __all__ = ["LEARNERS", "names_of", "read_messages", "run", "space_of"]
 

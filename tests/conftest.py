@@ -16,7 +16,10 @@ from ouzel.learners import catalogue
 settings.register_profile("ouzel", deadline=None, derandomize=True)  # a first call compiles; a failure must repeat
 settings.load_profile("ouzel")
 
-WAITING = re.compile(r"tests/(logs|service|distributed|cli/test_(reliability|train)|test_(jit|pages|regressions))")
+WAITING = re.compile(
+    r"tests/(streams/logs|service|distributed|regressions)/"
+    r"|tests/(cli/test_reliability|cli/commands/test_train|kernels/test_jit|checks/test_pages)"
+)
 """Files whose tests wait for processes or servers that they start, rather than compute."""
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -17,8 +17,7 @@ from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 from ouzel.training.resumed_stream import ResumedStream
 from ouzel.training.source_records import Ledger, Record
-
-from .conftest import lines_of
+from tests.cli.conftest import lines_of
 
 LINES = lines_of(3000)
 OGD = ("--learner", "ogd")

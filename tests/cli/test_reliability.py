@@ -16,9 +16,8 @@ from ouzel import files
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
 from ouzel.model.persistence import load_model
+from tests.cli.conftest import lines_of
 from tests.forked import program
-
-from .conftest import lines_of
 
 OUZEL = [sys.executable, "-m", "ouzel"]
 OGD = ["--learner", "ogd"]

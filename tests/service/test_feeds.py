@@ -24,10 +24,10 @@ from ouzel.service.server import Place
 from ouzel.streams.logs.messages import metadata_fields
 from ouzel.streams.logs.protocol import Batch, Position, gap
 from ouzel.streams.logs.reading import Reading
-from tests.logs.brokers import KINDS
-from tests.logs.memory_log import GrowingLog
-from tests.logs.servers import kafka_broker, make_topic, messages, produce, running
 from tests.service.killing import Running
+from tests.streams.logs.brokers import KINDS
+from tests.streams.logs.memory_log import GrowingLog
+from tests.streams.logs.servers import kafka_broker, make_topic, messages, produce, running
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 

@@ -11,9 +11,9 @@ from ouzel.service.folder import Folder
 from ouzel.service.init import begin
 from ouzel.service.server import Place
 from ouzel.service.tokens import make_token
-from tests.logs.memory_log import GrowingLog
-from tests.logs.servers import messages
 from tests.service.killing import Running
+from tests.streams.logs.memory_log import GrowingLog
+from tests.streams.logs.servers import messages
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 in_a_browser = pytest.mark.skipif(CHROMIUM is None or not hasattr(os, "fork"), reason="there is no Chromium")

@@ -12,7 +12,7 @@ from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import Options
 from ouzel.training.resumed_stream import ResumedStream
 from ouzel.training.source_records import Ledger
-from tests.logs.memory_log import MemoryLog
+from tests.streams.logs.memory_log import MemoryLog
 
 TEXT = "1 qid:1 1:1 2:2\n0 qid:1 2:1\n1 qid:2 3:1\n0 qid:2 1:3\n"
 FROM_FILES = ("file", "groups", "resumed")

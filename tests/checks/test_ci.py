@@ -1,0 +1,62 @@
+"""What continuous integration and builds do beside the tests."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUN = ROOT / ".ci" / "run"
+MAKE = """#!/bin/sh
+cat src/ouzel/__pycache__/kernel.nbc 2>/dev/null || echo none
+echo compiled > src/ouzel/__pycache__/kernel.nbc
+touch -d '15 days ago' src/ouzel/__pycache__/forgotten.nbc
+ls -d src/ouzel/moved 2>/dev/null
+mkdir -p src/ouzel/moved/__pycache__
+touch src/ouzel/moved/__pycache__/kernel.nbc src/ouzel/moved/__init__.py
+exit $STATUS
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "make").write_text(MAKE)
+    (tmp_path / "bin" / "apt-get").write_text("#!/bin/sh\nexit 1\n")  # nothing can be installed
+    for program in (tmp_path / "bin").iterdir():
+        program.chmod(0o755)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+
+    def run(checkout: str, status: int) -> tuple[int, str]:
+        (tmp_path / checkout / ".ci").mkdir(parents=True)
+        (tmp_path / checkout / "src" / "ouzel" / "__pycache__").mkdir(parents=True)
+        (tmp_path / checkout / "src" / "ouzel" / "__init__.py").touch()
+        shutil.copy(RUN, tmp_path / checkout / ".ci" / "run")
+        command = [tmp_path / checkout / ".ci" / "run"]
+        ran = subprocess.run(command, env={**environment, "STATUS": str(status)}, stdout=subprocess.PIPE, text=True)
+        return ran.returncode, ran.stdout.strip()
+
+    assert run("first", 3) == (3, "none")
+    assert run("second", 0) == (0, "compiled")
+    full = f"case $* in *-x*-C*) exit 2;; esac; exec {shutil.which('tar')} $*"  # as on a full disk
+    (tmp_path / "bin" / "tar").write_text(f"#!/bin/sh\n{full}\n")
+    (tmp_path / "bin" / "tar").chmod(0o755)
+    assert run("third", 0) == (0, "compiled")
+    kept = {str(path.relative_to(tmp_path)) for path in tmp_path.glob("ouzel-kernels*/**/*") if path.is_file()}
+    assert kept == {f"ouzel-kernels/src/ouzel/{folder}__pycache__/kernel.nbc" for folder in ("", "moved/")}
+
+
+def test_what_a_package_index_shows_links_to_no_file_of_the_checkout():
+    hook = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]
+    shown = (ROOT / "README.md").read_text()
+    assert "](docs/images/" in shown
+
+    for change in hook["fancy-pypi-readme"]["substitutions"]:
+        shown = re.sub(change["pattern"], change["replacement"], shown)
+
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", shown) == []
+    assert "more on installing" in shown

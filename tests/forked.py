@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.regressions.run import become
+from torture.killing import become
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = """import json, os, socket, sys

@@ -18,6 +18,7 @@ from ouzel.model import persistence
 from ouzel.model.persistence import load_model
 from tests.cli.conftest import lines_of
 from tests.forked import program
+from torture.killing import strike, written
 
 OUZEL = [sys.executable, "-m", "ouzel"]
 OGD = ["--learner", "ogd"]
@@ -178,10 +179,7 @@ def test_a_killed_training_leaves_no_lock_and_goes_on_to_the_same_bytes(folder):
     command = [*OUZEL, "train", "big.svm", *OGD, "--json", "--checkpoint-every", "2000", "--model"]
     subprocess.run([*command, "whole"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     ran = subprocess.Popen([*command, "m"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not (folder / "m").exists() and ran.poll() is None:
-        time.sleep(0.001)
-    ran.kill()
-    ran.wait()
+    strike(ran, written(folder / "m"))
     subprocess.run([*command, "m", "--resume", "m"], cwd=folder, check=True, capture_output=True)
 
     assert (folder / "m").read_bytes() == (folder / "whole").read_bytes()

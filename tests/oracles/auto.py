@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 
-def arrived(derivative, prediction, target, push, parts=2000):
+def arrived(derivative, prediction, target, push, parts=500):
     """Where a prediction ends that goes a push's length down its loss in small steps."""
     for _ in range(parts):
         prediction -= push / parts * derivative(prediction, target)

@@ -3,7 +3,6 @@
 Reads a JSON list from standard input, each entry commands to run one after another; writes how each ended.
 """
 
-import io
 import json
 import os
 import signal
@@ -12,28 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from torture.killing import become
+
 LONGEST = 300  # seconds: a kernel may have to be compiled
-
-
-def become(words, *streams):
-    """Turn this forked process into `ouzel` with these descriptors as its standard streams."""
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-    at_once = bool(os.environ.get("PYTHONUNBUFFERED"))
-    raw = (os.fdopen(number, mode, -(not at_once)) for number, mode in enumerate(("rb", "wb", "wb")))
-    sys.stdin, sys.stdout, sys.stderr = (io.TextIOWrapper(stream, write_through=at_once) for stream in raw)
-    sys.argv = ["ouzel", *words]
-    from ouzel.cli import main
-
-    try:
-        main()
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(1)
 
 
 def outcome(words):

@@ -23,6 +23,7 @@ from ouzel.service.folder import Folder
 from ouzel.service.init import begin
 from ouzel.service.server import Place, serve
 from ouzel.streams.formats.catalogue import find
+from torture.killing import strike
 
 SUMMARY = "/v1/learn?answers=summary"
 LINES = {"Content-Type": "application/x-ndjson"}
@@ -63,10 +64,22 @@ class Running:
             time.sleep(0.05)
         return False
 
+    def poll(self) -> int | None:
+        """How it ended, None while it runs."""
+        return self.process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self.process.pid, number)
+
+    def wait(self) -> int:
+        """How it ended, when it has."""
+        self.process.join()
+        return self.process.exitcode
+
     def kill(self) -> None:
         """End it as a loss of power would, as far as one process is concerned."""
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.join()
+        strike(self)
 
     def end(self) -> None:
         """End it as a system does, unless it has ended."""
@@ -274,11 +287,8 @@ def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad"
         running, until = Running(folder), threading.Event()
         known = len(load.acknowledged)
         threads = load.over(running.address, until)
-        patience = time.monotonic() + 60.0
-        while number % 2 and len(load.acknowledged) <= known + 10 and time.monotonic() < patience:
-            time.sleep(0.01)  # every other one has learnt something, however busy the machine is
-        time.sleep(load.random.uniform(0.05, 1.2))
-        running.kill()
+        few = known + 10 if number % 2 else -1  # every other one has learnt something, however busy the machine is
+        strike(running, lambda few=few: len(load.acknowledged) > few, load.random.uniform(0.05, 1.2))
         until.set()
         for thread in threads:
             thread.join()

@@ -28,6 +28,7 @@ from tests.service.killing import Running
 from tests.streams.logs.brokers import KINDS
 from tests.streams.logs.memory_log import GrowingLog
 from tests.streams.logs.servers import kafka_broker, make_topic, messages, produce, running
+from torture.killing import strike
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -305,9 +306,7 @@ def followed_through_kills(folder, url, count, kills):
     place = Place(feeds=[Plan(url, Reading(follow=True))])
     chance, learnt = random.Random(kills), []
     for _ in range(kills):
-        process = Running(folder, place=place)
-        time.sleep(chance.uniform(0.05, 0.5))
-        process.kill()
+        strike(Running(folder, place=place), pause=chance.uniform(0.05, 0.5))
         log = Log(folder.path / "log.sqlite")
         learnt.append(log.last())
         log.close()

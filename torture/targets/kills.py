@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from ouzel.errors import OuzelError
 from torture.comparing import difference
+from torture.killing import Child, become, strike
 from torture.learners import chosen, settings_of
 from torture.targets import kill_data
 from torture.targets.base import Target
@@ -51,7 +52,7 @@ class Kills(Target):
         """Compile what training takes."""
         self.start()
         for learner in chosen():
-            self._wait(self._start(_command(learner, ["-"], []), kill_data.TEXT, self._fresh("prepared"), cold=False))
+            _begun(_command(learner, ["-"], []), kill_data.TEXT, self._fresh("prepared")).wait()
         self.stop()
 
     def warm(self) -> None:
@@ -94,18 +95,16 @@ class Kills(Target):
         folder = self._fresh("killed")
         for _ in range(spec["kills"]):
             cold = random.random() < COLD
-            process = self._start(arguments, content, folder, cold)
-            time.sleep(random.uniform(0, (1.5 + seconds) if cold else seconds))
+            pause = random.uniform(0, (1.5 + seconds) if cold else seconds)
             chosen_signal = random.choice(SIGNALS)
-            os.kill(process, chosen_signal)
-            status = self._wait(process)
+            status = strike(_begun(arguments, content, folder, cold), pause=pause, number=chosen_signal)
             self._note_kill()
             _check_status(status, chosen_signal, folder, cold)
             _check_model(folder / "m.ouzel")
             if status == 0:
                 break
         else:
-            status = self._wait(self._start(arguments, content, folder, cold=False))
+            status = _begun(arguments, content, folder).wait()
         if status != 0:
             raise Failure("dead", f"training gone on with ended with {status}: {_said(folder)}", f"{arguments}")
         differs = difference(reference, folder / "m.ouzel")
@@ -126,7 +125,7 @@ class Kills(Target):
                 self.unbroken.clear()
             folder = self._fresh("unbroken")
             began = time.monotonic()
-            status = self._wait(self._start(arguments, content, folder, cold=False))
+            status = _begun(arguments, content, folder).wait()
             seconds = time.monotonic() - began
             if status == 2:
                 raise OuzelError(_said(folder))
@@ -143,31 +142,32 @@ class Kills(Target):
         folder.mkdir()
         return folder
 
-    def _start(self, arguments: list[str], content: bytes, folder: Path, cold: bool) -> int:
-        """Start `ouzel` in a folder, with this on its standard input; the number of the process."""
-        (folder / "stdin").write_bytes(content)
-        if cold:
-            with open(folder / "stdin") as stdin, open(folder / "err", "w") as err, open(folder / "out", "w") as out:
-                command = [sys.executable, "-m", "ouzel", *arguments]
-                return subprocess.Popen(command, stdin=stdin, stdout=out, stderr=err, cwd=folder).pid
-        signal.pthread_sigmask(signal.SIG_BLOCK, HELD)  # until it is clear which process a signal is for
-        try:
-            process = os.fork()
-            return process or _become(arguments, folder)
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
 
-    def _wait(self, process: int) -> int:
-        """How a process ended: its status, or the signal as a negative number."""
-        deadline = time.monotonic() + LONGEST
-        while time.monotonic() < deadline:
-            ended, status = os.waitpid(process, os.WNOHANG)
-            if ended:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.002)
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        raise Failure("hang", f"training took more than {LONGEST:.0f} s")
+class _Begun(Child):
+    """`ouzel` that was begun, and is not to take for ever."""
+
+    def wait(self, timeout: float = LONGEST) -> int:
+        try:
+            return super().wait(timeout)
+        except TimeoutError:
+            raise Failure("hang", f"training took more than {timeout:.0f} s") from None
+
+
+def _begun(arguments: list[str], content: bytes, folder: Path, cold: bool = False) -> _Begun:
+    """`ouzel` in a folder, with this on its standard input; forked, or as a user starts it."""
+    (folder / "stdin").write_bytes(content)
+    if cold:
+        with open(folder / "stdin") as stdin, open(folder / "err", "w") as err, open(folder / "out", "w") as out:
+            command = [sys.executable, "-m", "ouzel", *arguments]
+            return _Begun(subprocess.Popen(command, stdin=stdin, stdout=out, stderr=err, cwd=folder).pid)
+    signal.pthread_sigmask(signal.SIG_BLOCK, HELD)  # until it is clear which process a signal is for
+    try:
+        process = os.fork()
+        if not process:
+            _become(arguments, folder)
+        return _Begun(process)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
 
 
 def _become(arguments: list[str], folder: Path) -> NoReturn:
@@ -176,22 +176,12 @@ def _become(arguments: list[str], folder: Path) -> NoReturn:
         for stop in HELD:
             signal.signal(stop, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(folder)
         new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        for descriptor, (name, flags) in enumerate((("stdin", os.O_RDONLY), ("out", new), ("err", new))):
-            os.dup2(os.open(folder / name, flags), descriptor)
-        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(k, mode) for k, mode in ((0, "r"), (1, "w"), (2, "w")))
-        sys.argv = ["ouzel", *arguments]
-        from ouzel.cli import main
-
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        main()
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
+        files = ("stdin", os.O_RDONLY), ("out", new), ("err", new)
+        become(arguments, *(os.open(name, flags) for name, flags in files))
     finally:
-        sys.stderr.flush()
         os._exit(71)
 
 

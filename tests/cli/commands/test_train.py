@@ -4,11 +4,9 @@ import bz2
 import gzip
 import json
 import lzma
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +20,7 @@ from ouzel.model.persistence import load_model, load_notes
 from ouzel.streams.convert import convert
 from ouzel.streams.read import read
 from tests.cli.conftest import lines_of
+from torture.killing import through_kills
 
 
 def arrays(path):
@@ -257,17 +256,10 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path):
     subprocess.run([*command, "--model", str(whole)], check=True, stdout=subprocess.DEVNULL)
     resumed = [*command, "--model", str(model), "--checkpoint-every", "2000", "--resume", str(model)]
 
-    kills = 0
-    for wait in (0.0, 0.004, 0.01, 0.03):
-        before = model.stat().st_mtime_ns if model.exists() else None
-        process = subprocess.Popen(resumed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while process.poll() is None:
-            if model.exists() and model.stat().st_mtime_ns != before:
-                time.sleep(wait)
-                os.kill(process.pid, signal.SIGKILL)
-                break
-            time.sleep(0.001)
-        kills += process.wait() == -signal.SIGKILL
+    def begin():
+        return subprocess.Popen(resumed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    kills = through_kills(begin, model, (0.0, 0.004, 0.01, 0.03))
     done = subprocess.run(resumed, check=True, capture_output=True, text=True)
 
     assert kills >= 2

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from ouzel.cli.app import run
 from tests.distributed.conftest import examples, svmlight_lines
 from tests.forked import program
+from torture.killing import strike, written
 
 
 @pytest.fixture
@@ -66,11 +64,7 @@ def test_a_training_that_is_killed_goes_on_to_the_same_bits(svm, tmp_path):
     command = [sys.executable, "-m", "ouzel", "train", svm, *SPREAD, "--workers", 1, "--model", two]
     command += ["--checkpoint-every", 1]
     running = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not two.exists() and time.monotonic() < deadline and running.poll() is None:
-        time.sleep(0.01)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait()
+    strike(running, written(two))
 
     resumed = ouzel("train", svm, *SPREAD, "--workers", 0, "--model", two, "--resume", two)
 

@@ -1,20 +1,18 @@
-"""Trainings in processes of their own, killed at random moments and begun again until they come to their end."""
+"""Trainings in processes of their own, some of them killed at random moments and begun again."""
 
 from __future__ import annotations
 
 import random
 import subprocess
-import time
 from pathlib import Path
 
 from tests.forked import Forked
+from torture.killing import LONGEST, through_kills
 
-LONGEST = 120.0  # seconds
 
-
-def train(*arguments: object) -> Forked:
+def train(*arguments: object, said: int = subprocess.PIPE) -> Forked:
     """`ouzel train` with these arguments, begun."""
-    return Forked("train", *arguments, "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return Forked("train", *arguments, "--json", stdout=said, stderr=said)
 
 
 def train_to_the_end(*arguments: object) -> str:
@@ -27,19 +25,9 @@ def train_to_the_end(*arguments: object) -> str:
 
 def train_with_kills(model: Path, *arguments: object, kills: int, seed: int = 0) -> int:
     """Train into a model, and kill the training so many times while it learns; how many kills struck."""
-    chance, struck = random.Random(seed), 0
+    chance = random.Random(seed)
     command = (*arguments, "--model", model, "--resume", model)
-    for _ in range(kills):
-        process = train(*command)
-        before = model.stat().st_mtime_ns if model.exists() else 0
-        end = time.monotonic() + LONGEST
-        while process.poll() is None and time.monotonic() < end:
-            if model.exists() and model.stat().st_mtime_ns != before:  # it has written a checkpoint
-                break
-            time.sleep(0.002)
-        time.sleep(chance.random() * 0.1)
-        struck += process.poll() is None
-        process.kill()
-        process.communicate()
+    pauses = (chance.random() * 0.1 for _ in range(kills))
+    struck = through_kills(lambda: train(*command, said=subprocess.DEVNULL), model, pauses)
     train_to_the_end(*command)
     return struck

@@ -8,6 +8,7 @@ import pytest
 from tests.streams.logs.brokers import KINDS
 from tests.streams.logs.killing import LONGEST, train, train_to_the_end, train_with_kills
 from tests.streams.logs.servers import messages
+from torture.killing import reached, written
 
 SETTINGS = ("--learner", "adagrad", "--checkpoint-every", 1000)
 
@@ -44,12 +45,8 @@ def test_a_training_outlives_kills_of_the_server(broker, tmp_path, kills):
     until = f"examples {1000 * (kills + 1)}"
     process = train(broker.address(topic), *SETTINGS, "--model", model, "--until", until)
     for part in parts[1:]:
-        before = model.stat().st_mtime_ns if model.exists() else 0
-        end = time.monotonic() + LONGEST
-        while not model.exists() or model.stat().st_mtime_ns == before:
-            assert process.poll() is None
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        assert reached(process, written(model))
+        assert process.poll() is None
         broker.kill()
         time.sleep(chance.random() * 0.3)
         broker.start()

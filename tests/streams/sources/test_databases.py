@@ -14,6 +14,7 @@ import pytest
 from tests.cli.conftest import ouzel
 from tests.streams.logs.killing import LONGEST, train, train_to_the_end, train_with_kills
 from tests.streams.logs.servers import Server, messages
+from torture.killing import reached, written
 
 __all__ = ["ouzel"]  # a fixture
 
@@ -209,12 +210,8 @@ def test_a_training_outlives_kills_of_the_server(postgresql, tmp_path, kills):
     until = ("--until", f"examples {1000 * (kills + 1)}")
     process = train(*question, *SETTINGS, "--model", model, *until)
     for seed in range(1, kills + 1):
-        before = model.stat().st_mtime_ns if model.exists() else 0
-        end = time.monotonic() + LONGEST
-        while not model.exists() or model.stat().st_mtime_ns == before:
-            assert process.poll() is None
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        assert reached(process, written(model))
+        assert process.poll() is None
         postgresql.kill()
         (postgresql.folder / "data" / "postmaster.pid").unlink()
         time.sleep(chance.random() * 0.3)

@@ -1,6 +1,7 @@
 """Settings and fixtures of the whole suite."""
 
 import functools
+import gc
 import os
 import re
 import tempfile
@@ -37,6 +38,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(scratch.cleanup)
     Path(scratch.name).chmod(0o755)  # some tests act as a user without rights
     os.environ["TMPDIR"] = tempfile.tempdir = scratch.name
+
+
+def pytest_collection_finish() -> None:
+    """Have the collector of garbage pass over what is there before the first test: modules, Numba's and the tests.
+
+    Each of its rounds would take a second, and some checks of River ask for two.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

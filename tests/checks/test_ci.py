@@ -60,3 +60,14 @@ def test_what_a_package_index_shows_links_to_no_file_of_the_checkout():
 
     assert re.findall(r"\]\((?!https?:)[^)]*\)", shown) == []
     assert "more on installing" in shown
+
+
+def test_make_test_runs_every_test_that_is_to_run_without_the_jit():
+    """Their marks leave some of them out of the run with the JIT."""
+    given = re.search(r"^INTERPRETED := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    folders = [ROOT / word for word in given[1].replace("\\", " ").split()]
+    marked = re.compile(r"^(?:@|pytestmark = )pytest\.mark\.(?:law|interpreted)\b", re.MULTILINE)
+    files = [path for path in (ROOT / "tests").rglob("test_*.py") if marked.search(path.read_text())]
+
+    assert len(files) > 10
+    assert [path for path in files if not {path, *path.parents} & set(folders)] == []

@@ -18,7 +18,12 @@ IMAGES = sorted((ROOT / "docs" / "images").iterdir())
 console = runpy.run_path(str(ROOT / "docs" / "console.py"))
 
 
-LONG = {"gallery", "multiclass"}  # draw a dozen pictures, compare thirty learners
+LONG = {
+    "gallery",  # draws a dozen pictures
+    "multiclass",  # compares thirty learners
+    "pmi",  # counts every pair of a corpus
+    "clicks",  # goes over 130,000 answers seven times
+}
 INSTALLED = {"index"}  # whose commands are the program as it is installed; elsewhere it is forked, to start in a moment
 
 

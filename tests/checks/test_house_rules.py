@@ -352,10 +352,8 @@ def test_tests_lie_as_what_they_test_does():
     folder = ROOT / "tests"
     files = [path.relative_to(folder) for path in folder.rglob("*.py")]
     files = [path for path in files if path.parts[0] not in APART]
-    packages, homes = (
-        {path.relative_to(PACKAGE).parent for path in FILES},
-        {path.relative_to(PACKAGE) for path in FILES},
-    )
+    packages = {path.relative_to(PACKAGE) for path in [PACKAGE, *PACKAGE.rglob("*")] if path.is_dir()}
+    homes = {path.relative_to(PACKAGE) for path in FILES}
     homes |= packages | {package / package.name for package in packages}  # of a package: beside it, or in it
     names = {home.stem for home in homes}
     tests = {path: path.with_name(path.name.removeprefix("test_")) for path in files if path.stem.startswith("test_")}

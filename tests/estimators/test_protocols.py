@@ -92,7 +92,8 @@ def marked(checks):
     for number, case in enumerate(cases):
         case = case if hasattr(case, "values") else pytest.param(*case)
         estimator, check = case.values
-        if check.func.__name__ in BEFORE_LEARNING and type(estimator) is not FIRST[kind_of(estimator)]:
+        shared = check.func.__name__ in BEFORE_LEARNING or check.keywords  # such as readonly_memmap
+        if shared and type(estimator) is not FIRST[kind_of(estimator)]:
             case = pytest.param(*case.values, marks=[*case.marks, pytest.mark.long])
         cases[number] = case
     return pytest.mark.parametrize(names, cases, **checks.kwargs)

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ouzel.schemas import Kind
 from ouzel.service.formats import JSON_LINES
 
 JSON = "application/json"
 LINES = JSON_LINES.media_types[0]
 Handler = Callable[[Request, Any], Awaitable[Response]]
-Kind = Any
-"""A type of `schemas.py`, or a tuple of alternatives; None for what has no schema."""
 
 
 class Parameter(NamedTuple):
@@ -36,7 +35,7 @@ class Endpoint(NamedTuple):
     path: str
     handle: Handler
     summary: str
-    answers: Mapping[int, Mapping[str, Kind]]  # by status and media type
+    answers: Mapping[int, Mapping[str, Kind]]  # by status and media type; None for no schema
     scope: str | None = None  # that a token needs
     of_model: bool = True
     bodies: Mapping[str, Kind] = {}  # by media type

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 import ouzel
-from ouzel.service.endpoint import Endpoint, Kind
+from ouzel.schemas import Kind, Schema
+from ouzel.service.endpoint import Endpoint
 from ouzel.service.problems import TYPE
 from ouzel.service.schemas import Problem
 
-Schema = dict[str, Any]
 ALWAYS = (400, 409, 421, 500, 503)  # problems that any request may have
 GUARDED = (401, 403)
 WITH_BODY = (408, 413, 415, 422, 429)

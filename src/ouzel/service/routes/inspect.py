@@ -14,11 +14,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from ouzel.errors import OuzelError
+from ouzel.schemas import Model, Top
 from ouzel.service.endpoint import JSON, LINES, Endpoint, Parameter
 from ouzel.service.followed import FollowingError
 from ouzel.service.formats import json_lines_in
 from ouzel.service.problems import ProblemError, json_response
-from ouzel.service.schemas import Model, Quarantined, Snapshot, Top
+from ouzel.service.schemas import Quarantined, Snapshot
 from ouzel.service.served import Served
 from ouzel.streams.formats.records import framed
 

@@ -179,6 +179,11 @@ class Model(Report, kw_only=True):
     examples_in_all: Annotated[Count, about("that the model has learnt, before its log too")]
     log: Annotated[Count, about("examples of the log that the model has learnt")]
     bytes: Annotated[float, about("of the model")] | UnsetType = UNSET
+    queue: Annotated[float, about("examples that wait to be learnt")] | UnsetType = UNSET
+    queue_bytes: Annotated[float, about("of these")] | UnsetType = UNSET
+    waiting_for_labels: Annotated[float, about("predicted examples whose label may still come")] | UnsetType = UNSET
+    waiting_for_labels_bytes: Annotated[float, about("of these")] | UnsetType = UNSET
+    log_bytes: Annotated[float, about("of the log of examples")] | UnsetType = UNSET
     up_since: Annotated[float, about("seconds since 1970")]
     drift: Annotated[list[Drift], about("rises of the error, the last ones")]
     rates: Rates

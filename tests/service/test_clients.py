@@ -8,10 +8,9 @@ import pytest
 
 import ouzel
 from ouzel.cli.app import run
-from ouzel.service.folder import Folder
-from ouzel.service.followed import Followed, Snapshots
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
+from ouzel.service.predictor import Followed, Snapshots
 from tests.printed import check
 from tests.service.killing import Running
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from math import inf, nan, nextafter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from ouzel.learners.catalogue import LEARNERS
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
-from ouzel.ranges import Choice, Range, checked, declared, memory
+from ouzel.ranges import Bits, Choice, Label, Range, Table, check_stored, checked, declared, memory
 from ouzel.sketches import count_min, count_sketch, reservoir, space_saving
 from ouzel.sketches.spectral import frequent_directions, oja
 from ouzel.sketches.spectral import sparse_frequent_directions as sparse
@@ -255,3 +255,29 @@ def test_numbers_without_an_inverse_count_as_nothing():
     assert Range().number(1e-140) == 1e-140
     with pytest.raises(ValueError, match="1e-320"):
         Range(above=True).number(1e-320)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sound", "others", "words"),
+    [
+        (str, ["", "é"], ["\ud800", 1, None], "text"),
+        (bool, [True], [1, "true"], "true or false"),
+        (int, [0, 2**53], [True, 1.0, -1, 2**53 + 1], "a whole number, 0 or more"),
+        (Bits, [1, 31], [0, 32, True, 1.0, "1"], "a whole number from 1 to 31"),
+        (float, [1, -0.5], [True, inf, nan, "1"], "a finite number"),
+        (Label, ["a", True, 2, 0.5], [None, inf, []], "text or true or false or a finite number"),
+        (Table, [{}, {"a": []}], [[], None], "a table"),
+        (dict[str, int], [{"a": 1}], [{"a": -1}, {"a": "b"}], "a table"),
+        (Annotated[str, Choice(("a", "b"))], ["a"], ["c", 0, []], "a or b"),
+        (list[str] | None, [None, [], ["a"]], ["a", [1]], "a list of which each is text or null"),
+        (Annotated[list[Any], Range(high=2)], [[1, None]], [[1, 2, 3]], "a list of which each is anything"),
+        (tuple[int, str], [[1, "a"]], [[1], [1, 2], [1, "a", "b"], {}], "a pair of a whole number, 0 or more and text"),
+    ],
+)
+def test_json_of_a_file_is_of_its_type_or_refused_in_a_line(kind, sound, others, words):
+    for value in sound:
+        check_stored({"here": value}, {"here": kind})
+    for value in others:
+        with pytest.raises(OuzelError) as caught:
+            check_stored({"here": value}, {"here": kind})
+        assert str(caught.value).startswith(f"here is not {words}; got ")

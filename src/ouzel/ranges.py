@@ -1,4 +1,4 @@
-"""What a setting may be: declared once, in its annotation, and checked once, where a user's value enters.
+"""What a setting, or JSON in a file, may be: said once, by its type, and checked once, where the value enters.
 
 A field of a NamedTuple or dataclass, or an argument of a function, says what it takes and what it is:
 
@@ -21,9 +21,11 @@ import functools
 import inspect
 import os
 import re
+import reprlib
 import typing
 from collections.abc import Callable, Mapping
-from math import inf, isnan
+from math import inf, isfinite, isnan
+from operator import call
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
@@ -34,8 +36,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 EXPONENT = re.compile(r"e\+?(-?)0*")  # as in 1e+09 and 1e-06
-
-
 LEAST = 1e-150
 
 
@@ -216,6 +216,61 @@ def parse_bytes(size: str | float) -> float:
     if isnan(found):
         raise OuzelError(f"a size is a number of bytes such as 8KB or 1.4MB; got {size!r}")
     return found
+
+
+class Stored(NamedTuple):
+    """What JSON in a file must be, to be of a type, and that in words."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+
+MOST_STORED = 2**53  # up to which floats count by ones, too
+STORED = {
+    str: Stored(lambda v: isinstance(v, str) and not any("\ud800" <= letter <= "\udfff" for letter in v), "text"),
+    bool: Stored(lambda v: isinstance(v, bool), "true or false"),
+    int: Stored(lambda v: type(v) is int and 0 <= v <= MOST_STORED, "a whole number, 0 or more"),
+    float: Stored(lambda v: type(v) is int or (type(v) is float and isfinite(v)), "a finite number"),
+    NoneType: Stored(lambda v: v is None, "null"),
+    Any: Stored(lambda v: True, "anything"),
+}
+Label = str | bool | float
+Table = dict[str, Any]
+
+
+@functools.cache
+def stored_as(kind: Any) -> Stored:
+    """What JSON must be to be of a type: true is no number, numbers are finite; a Range bounds the length of a list."""
+    kind, *notes = typing.get_args(kind) if typing.get_origin(kind) is Annotated else (kind,)
+    takes: Any = next((note for note in notes if isinstance(note, (Range, Choice))), None)
+    origin, parts = typing.get_origin(kind), [stored_as(part) for part in typing.get_args(kind)]
+    holds = [part.holds for part in parts]
+    if origin is tuple:
+        words = f"a {'pair' if len(parts) == 2 else 'row'} of {' and '.join(part.words for part in parts)}"
+        return Stored(lambda v: isinstance(v, list) and len(v) == len(parts) and all(map(call, holds, v)), words)
+    if origin is list:
+        most = takes.high if takes else inf
+        words = f"a list of which each is {parts[0].words}"
+        return Stored(lambda v: isinstance(v, list) and len(v) <= most and all(map(holds[0], v)), words)
+    if origin is dict:
+        return Stored(lambda v: isinstance(v, dict) and all(map(holds[1], v.values())), "a table")
+    if parts:
+        return Stored(lambda v: any(held(v) for held in holds), " or ".join(part.words for part in parts))
+    if isinstance(takes, Choice):
+        return Stored(lambda v: isinstance(v, str) and v in takes.words, takes.text())
+    if takes:
+        return Stored(lambda v: type(v) is int and takes.low <= v <= takes.high, takes.text())
+    return STORED[kind]
+
+
+def check_stored(stored: Any, kinds: Mapping[str, Any], what: str = "the description") -> None:
+    """Refuse a table of a file whose values are not of the types of the same names."""
+    if not isinstance(stored, dict) or set(stored) != set(kinds):
+        names = reprlib.repr(sorted(stored)) if isinstance(stored, dict) else reprlib.repr(stored)
+        raise OuzelError(f"{what} has {names}; expected {', '.join(kinds)}")
+    for name, kind in kinds.items():
+        if not stored_as(kind).holds(stored[name]):
+            raise OuzelError(f"{name} is not {stored_as(kind).words}; got {reprlib.repr(stored[name])}")
 
 
 @functools.cache

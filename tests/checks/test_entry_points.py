@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 import ouzel
 from ouzel.cli.app import run
 from ouzel.model.model import Model
-from ouzel.service.lines import Refused
+from ouzel.service.limits import Refused
 from ouzel.service.reading import Reading
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.formats.records import rows_as_json

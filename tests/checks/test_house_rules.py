@@ -25,11 +25,11 @@ LONGER = {  # kernels, and readers of formats, tables and logs
 }
 
 ROOMS = [
-    ["deferred", "flags", "numerals"],
+    ["deferred", "flags", "numerals", "schemas"],
     ["errors"],
     ["ranges"],
     ["kernels", "layout", "files"],
-    ["rules", "terms", "plotting"],
+    ["terms", "plotting"],
     ["sketches"],
     ["learners", "streams"],
     ["model"],

@@ -26,7 +26,6 @@ TO_DO = {
     "model",
     "ranges.py",
     "reproduce",
-    "rules.py",
     "sketches",
     "terms",
 }

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ouzel.cli.app import run
+from tests.printed import converted
 
 
 class Ran(NamedTuple):
@@ -15,10 +16,14 @@ class Ran(NamedTuple):
     status: int
     out: str
     err: str
+    command: str
 
     @property
     def json(self):
-        return json.loads(self.out)
+        """What was printed with --json, which is of the types of the command."""
+        found = json.loads(self.out)
+        converted(self.command, found)
+        return found
 
 
 @pytest.fixture
@@ -28,7 +33,7 @@ def ouzel(capsys):
     def call(*arguments):
         status = run([str(argument) for argument in arguments])
         captured = capsys.readouterr()
-        return Ran(status, captured.out, captured.err)
+        return Ran(status, captured.out, captured.err, str(arguments[0]))
 
     return call
 

@@ -6,14 +6,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from ouzel.cli.schemas.commands import OTHERWISE, SCHEMAS, schema_of
+from ouzel.cli.schemas.commands import KINDS, OTHERWISE, schema_of
 from ouzel.cli.schemas.page import page
+from tests.printed import check
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-def check(command, value):
-    Draft202012Validator(schema_of(command)).validate(value)
 
 
 @pytest.fixture
@@ -29,7 +26,7 @@ def files(tmp_path):
 
 
 def test_every_schema_is_a_schema():
-    for command in SCHEMAS:
+    for command in KINDS:
         Draft202012Validator.check_schema(schema_of(command))
 
 
@@ -137,7 +134,7 @@ def test_experiments_listed_and_run(ouzel, tmp_path, monkeypatch):
 
 def test_schemas_are_printed_and_others_are_one_line(ouzel):
     assert json.loads(ouzel("schema", "train").out)["title"] == "ouzel train --json"
-    assert ouzel("schema").out.split() == list(SCHEMAS)
+    assert ouzel("schema").out.split() == list(KINDS)
     ran = ouzel("schema", "trian")
     assert ran.status == 2
     assert "Did you mean 'train'?" in ran.err
@@ -152,7 +149,7 @@ def test_every_command_that_prints_json_has_a_schema():
     commands = typer.main.get_command(application()).commands
     printing = {name for name, command in commands.items() if any(p.name == "json_" for p in command.params)}
 
-    assert printing == set(SCHEMAS)
+    assert printing == set(KINDS)
     assert set(OTHERWISE) <= set(commands) - printing
 
 

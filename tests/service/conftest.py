@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.service.app import application
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served

@@ -19,8 +19,7 @@ import httpx
 import pyarrow
 
 from ouzel.cli.app import run
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.server import Place, serve
 from ouzel.streams.formats.catalogue import find
 from torture.killing import strike

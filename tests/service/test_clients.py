@@ -8,10 +8,10 @@ import pytest
 
 import ouzel
 from ouzel.cli.app import run
-from ouzel.service.folder import Folder
-from ouzel.service.followed import Followed, Snapshots
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
+from ouzel.service.predictor import Followed, Snapshots
+from tests.printed import check
 from tests.service.killing import Running
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="services are forked")
@@ -87,6 +87,7 @@ def test_files_are_sent_and_reported(running, tmp_path, capsys, name, text):
     said = capsys.readouterr()
 
     assert (status, json.loads(said.out)["learnt"]) == (0, 2)
+    check("send", json.loads(said.out))
     assert ("a.jsonl:2: found no JSON" in said.err) == (name == "a.jsonl")
 
 

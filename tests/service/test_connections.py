@@ -18,8 +18,7 @@ import httpx
 import pytest
 
 from ouzel.service.example_log import Log
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.server import Place
 from ouzel.streams.formats.catalogue import find

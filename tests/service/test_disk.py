@@ -19,8 +19,7 @@ import pytest
 from ouzel.cli.app import run
 from ouzel.errors import OuzelError
 from ouzel.service.example_log import Entry, Log
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.streams.formats.records import framed
 from tests.service.killing import Running
 

@@ -12,8 +12,7 @@ import ouzel
 from ouzel.errors import OuzelError
 from ouzel.model.persistence import load_model
 from ouzel.service.example_log import Entry, Log, LogFullError
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.streams.formats.records import framed, record_of_rows
 
 

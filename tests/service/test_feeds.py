@@ -15,10 +15,8 @@ import pytest
 from ouzel.errors import OuzelError
 from ouzel.service import feed as feeds
 from ouzel.service.example_log import Log
-from ouzel.service.feed import Plan, check_messages, plans_of
-from ouzel.service.feed_lines import FeedLines
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.feed import FeedLines, Plan, check_messages, plans_of
+from ouzel.service.folder import Folder, begin
 from ouzel.service.served import Served
 from ouzel.service.server import Place
 from ouzel.streams.logs.messages import metadata_fields
@@ -209,7 +207,7 @@ def test_a_position_lies_behind_each_line_and_nothing_is_met_twice(tmp_path, mon
     begin(folder, None, "adagrad", {}, {})
     owner, log = folder.open()
     log.close()
-    monkeypatch.setattr("ouzel.service.feed_lines.AT_ONCE", 1)
+    monkeypatch.setattr("ouzel.service.feed.AT_ONCE", 1)
     batch = Batch("7", [10, 11, 12, 13], values)
     parts = list(FeedLines(owner.reading, "clicks", None).parts(batch, Position()))
 

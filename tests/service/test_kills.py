@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from ouzel.service.example_log import Log
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from tests.service.killing import Running, kill_and_compare
 
 pytestmark = [

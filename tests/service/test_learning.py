@@ -110,8 +110,7 @@ def test_a_class_that_was_not_declared_is_refused_and_changes_nothing(start, tmp
     from ouzel.model.model import Model
 
     persistence.save(Model("adagrad", classes=["a", "b"]), tmp_path / "closed.ouzel")
-    from ouzel.service.folder import Folder
-    from ouzel.service.init import begin
+    from ouzel.service.folder import Folder, begin
 
     begin(Folder(tmp_path / "model"), str(tmp_path / "closed.ouzel"), None, {}, {})
     client = start()

@@ -6,8 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from tests.service.killing import LINES, SUMMARY, Running
 
 AT_ONCE, BAD_EVERY = 25_000, 100

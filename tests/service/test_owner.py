@@ -3,8 +3,7 @@
 import pytest
 
 from ouzel.cli.app import run
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.owner import Owner
 
 READINGS = {

@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 from ouzel.service.feed import Plan
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.server import Place
 from ouzel.service.tokens import make_token
 from tests.service.killing import Running

@@ -16,7 +16,7 @@ import ouzel
 from ouzel.model.model import Model
 from ouzel.service.batching import Batcher
 from ouzel.service.formats import rows_of_stream
-from ouzel.service.lines import Refused
+from ouzel.service.limits import Refused
 from ouzel.service.reading import Reading
 from ouzel.streams.formats.catalogue import find
 from ouzel.streams.formats.records import rows_as_json

@@ -8,7 +8,7 @@ import pytest
 
 import ouzel
 from ouzel.model.model import Model
-from ouzel.service.lines import Line
+from ouzel.service.limits import Line
 from ouzel.service.reading import Reading
 from ouzel.streams.formats.records import record_of_rows
 from ouzel.streams.labels import labels_in

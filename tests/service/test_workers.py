@@ -14,8 +14,7 @@ import pytest
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
 from ouzel.model.model import Model
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.service.server import Place, follow
 from ouzel.service.workers import SharedSnapshots, listening_socket
 from ouzel.streams.memory import blocks_from

@@ -23,7 +23,7 @@ from ouzel.model import persistence
 from ouzel.model.description import describe
 from ouzel.model.model import Model
 from ouzel.model.tensor_reader import TensorReader, check_room
-from ouzel.rules import Rule, anything, check, flag, number, text, whole
+from ouzel.ranges import check_stored
 from ouzel.sketches.hashing import MOST_ID, hash_spans
 from ouzel.sketches.top_k import find
 
@@ -118,7 +118,7 @@ class Analysis:
 
     def __init__(self, parameters: dict[str, Any]) -> None:
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
-        check(plain, self.rules())
+        check_stored(plain, self.kinds())
         self._assemble(plain, self.model_of(plain, begin=True), allocate(self.layout(plain)))
 
     def _assemble(self, parameters: dict[str, Any], model: Model, side: Any) -> None:
@@ -128,15 +128,15 @@ class Analysis:
         self.owners = np.zeros(len(self.state.keys), np.uint32)
 
     @classmethod
-    def rules(cls) -> dict[str, Rule]:
-        """Return the rule of each parameter, by the type of its default."""
-        kinds = {bool: flag, int: whole(), float: number}
-        rules = {
-            name: kinds.get(type(parameter.default), text)
+    def kinds(cls) -> dict[str, Any]:
+        """Return the type of each parameter: that of its default."""
+        known = (bool, int, float)
+        kinds = {
+            name: type(parameter.default) if type(parameter.default) in known else str
             for name, parameter in signature(cls).parameters.items()
             if name != "kind"
         }
-        return {**rules, "budget": whole(), "schedule": anything}
+        return {**kinds, "budget": int, "schedule": Any}
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -237,8 +237,8 @@ class Analysis:
         if version != cls.version:
             reading.tensors = cls.upgraded(version, notes, {**reading.tensors})
         stored = notes.pop("parameters", None)
-        rules = {name: rule for name, rule in cls.rules().items() if name != "schedule"}
-        check(stored, rules, "the analysis")
+        kinds = {name: kind for name, kind in cls.kinds().items() if name != "schedule"}
+        check_stored(stored, kinds, "the analysis")
         parameters = {**stored, "schedule": model.settings.schedule}
         expected = describe(cls.model_of(parameters, begin=False), {})
         stored_model = describe(model, {})

@@ -1,10 +1,10 @@
-"""The description of a model in its file: JSON values, each checked against a rule before anything is made of it."""
+"""The description of a model in its file: JSON values, each checked by its type before anything is made of it."""
 
 from __future__ import annotations
 
 import reprlib
 from dataclasses import fields
-from typing import Any
+from typing import Annotated, Any
 
 from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.learners import catalogue
@@ -13,8 +13,7 @@ from ouzel.model.model import SLOT_LIMIT, Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.slot_map import MOST, SlotMap
 from ouzel.model.tasks.choose import TASKS
-from ouzel.ranges import MOST_BITS, MOST_SEED
-from ouzel.rules import Rule, check, flag, label, list_of, number, one_of, pair_of, table, text, whole
+from ouzel.ranges import Bits, Choice, Label, Range, Seed, Table, check_stored
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.limits import Limits
@@ -26,29 +25,30 @@ from ouzel.terms.names import from_json, to_json
 PREPARED = ("scale_targets", "standardize", "forget")  # what a model does with examples before it learns them
 NAME_RULE = "murmur3-32"  # how names become ids
 
-RULES = {
-    "learner": text,
-    "settings": table,
-    "task": one_of(*TASKS),
-    "intercept": flag,
-    "classes": list_of(label, MOST_CLASSES),
-    "closed": flag,
-    "names_hashed_by": one_of(NAME_RULE),
-    "bits": whole(1, MOST_BITS),
-    "seed": whole(0, MOST_SEED),
-    "pairs": whole(),
-    "scale_targets": flag,
-    "standardize": flag,
-    "forget": number,
-    "examples": whole(),
-    "unlabelled": whole(),
-    "dimension": whole(1, SLOT_LIMIT + 1),
-    "names": list_of(pair_of(whole(0, MOST_ID), text)),
-    "features": table,
-    "notes": table,
+Id = Annotated[int, Range(0, MOST_ID, whole=True)]
+DESCRIPTION: dict[str, Any] = {
+    "learner": str,
+    "settings": Table,
+    "task": Annotated[str, Choice(tuple(TASKS))],
+    "intercept": bool,
+    "classes": Annotated[list[Label], Range(high=MOST_CLASSES)],
+    "closed": bool,
+    "names_hashed_by": Annotated[str, Choice((NAME_RULE,))],
+    "bits": Bits,
+    "seed": Seed,
+    "pairs": int,
+    "scale_targets": bool,
+    "standardize": bool,
+    "forget": float,
+    "examples": int,
+    "unlabelled": int,
+    "dimension": Annotated[int, Range(1, SLOT_LIMIT + 1, whole=True)],
+    "names": list[tuple[Id, str]],
+    "features": Table,
+    "notes": Table,
 }
 """What stands in a model file beside the arrays."""
-SLOTS = {"slots": list_of(whole(0, MOST_ID), MOST)}
+SLOTS = {"slots": Annotated[list[Id], Range(high=MOST)]}
 """The same, of a model whose feature ids get slots as they come: the ids, in order. Older files have id + 1 as slot."""
 
 
@@ -82,7 +82,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
 def model_of(described: Any) -> Model:
     """The model that was described, without its states."""
     mapped = isinstance(described, dict) and "slots" in described
-    check(described, RULES | SLOTS if mapped else RULES)
+    check_stored(described, DESCRIPTION | SLOTS if mapped else DESCRIPTION)
     known = described["classes"]
     if len(set(known)) != len(known):
         raise OuzelError(f"classes are not different; got {reprlib.repr(known)}")
@@ -122,7 +122,7 @@ def _slot_map(model: Model, described: dict[str, Any]) -> SlotMap:
 
 def _check_reading(stored: Any) -> None:
     """Refuse options of reading that `ouzel.read` would not take."""
-    kinds: dict[Any, Rule] = {tuple: list_of(text), bool: flag, int: whole(), Limits: table}
-    rules = {field.name: kinds.get(type(field.default), text) for field in fields(Options)}
-    check(stored, {name: rules[name] for name in rules if name in stored}, "the way of reading")
+    kinds: dict[Any, Any] = {tuple: list[str], bool: bool, int: int, Limits: Table}
+    rules = {field.name: kinds.get(type(field.default), str) for field in fields(Options)}
+    check_stored(stored, {name: rules[name] for name in rules if name in stored}, "the way of reading")
     make_options(stored)

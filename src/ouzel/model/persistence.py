@@ -31,13 +31,13 @@ from ouzel.model.model import Model
 from ouzel.model.model_file import FORMAT, UNREADABLE, WHOLE, read, read_some, write
 from ouzel.model.tensor_reader import TensorReader, check_room
 from ouzel.model.tensor_writer import TensorWriter
-from ouzel.rules import check, table, text
+from ouzel.ranges import Table, check_stored
 from ouzel.streams.sources.error_context import reason_of
 
 BESIDE = "beside."  # before the names of arrays that are not of the model
 LENGTHS, NAMES, NOTES = "names.lengths", "names.text", "notes"  # arrays: bytes of each name and 1, the names, JSON
 MOST_NAMES, MOST_TEXT, MOST_NOTES = 1 << 21, 1 << 28, 1 << 20  # names; bytes of them, and of notes that are packed
-FILE = {"version": text, "stored": table}  # in the metadata beside the description
+FILE = {"version": str, "stored": Table}  # in the metadata beside the description
 
 Built = TypeVar("Built")
 
@@ -215,7 +215,7 @@ def reading_of(described: dict[str, Any], tensors: Mapping[str, np.ndarray], nam
     if described.pop("format") == WHOLE:
         return TensorReader(tensors, {"lists": [], "tensors": {}})
     about = {name: described.pop(name) for name in FILE}
-    check(about, FILE, "what the file says of itself")
+    check_stored(about, FILE, "what the file says of itself")
     if {"names", "notes"} & set(described):
         raise OuzelError("names and notes stand in the description, and are tensors of their own")
     reading = TensorReader(tensors, about["stored"])

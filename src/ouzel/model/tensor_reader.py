@@ -9,7 +9,7 @@ taken, and numbers are checked before they are put into larger arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -17,23 +17,22 @@ from ouzel.errors import OuzelError
 from ouzel.layout import Array, allocate, bytes_of, flat, restored
 from ouzel.model.changed_rows import first_row
 from ouzel.model.packed_bytes import is_square, size_of, unpack
-from ouzel.ranges import memory
-from ouzel.rules import check, flag, list_of, table, whole
+from ouzel.ranges import Range, Table, check_stored, memory
 
 LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
-RULES = {"lists": list_of(whole(0, 1 << 32)), "tensors": table}
+TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
 
 class TensorReader:
     """The tensors of a file, and how they are stored; what is made of them is checked before memory is taken."""
 
     def __init__(self, tensors: Mapping[str, np.ndarray], how: Any) -> None:
-        check(how, RULES, "the table of tensors")
+        check_stored(how, TABLE, "the table of tensors")
         self.tensors = tensors
         self.how: dict[str, dict[str, Any]] = how["tensors"]
         for name, entry in self.how.items():
             sound = isinstance(entry, dict) and set(entry) <= {"rows", "packed", "common"}
-            if not sound or not all(flag.holds(entry.get(key, False)) for key in ("packed", "common")):
+            if not sound or not all(isinstance(entry.get(key, False), bool) for key in ("packed", "common")):
                 raise OuzelError(f"the table of tensors says of {name!r} what cannot be")
         self.counts: list[int] = how["lists"]
         self._lists: dict[int, np.ndarray] = {}
@@ -51,7 +50,7 @@ class TensorReader:
     def count(self, name: str) -> int | None:
         """Rows that are stored of an array; None if it is whole."""
         number: int = self.how.get(name, {}).get("rows", -1)
-        return self.counts[number] if whole(0, len(self.counts) - 1).holds(number) else None
+        return self.counts[number] if self._is_list(number) else None
 
     def state(self, layout: Any, prefix: str) -> Any:
         """The state of a layout. What is stored of its arrays is checked first; then they are made."""
@@ -119,10 +118,13 @@ class TensorReader:
         ).array
         return found
 
+    def _is_list(self, number: Any) -> bool:
+        return type(number) is int and 0 <= number < len(self.counts)
+
     def _places(self, name: str, limit: int, most: int | None = None) -> np.ndarray:
         """The places (n,) int64 of stored rows, which rise, below a limit; at most so many."""
         number: int = self.how.get(name, {}).get("rows", -1)
-        if not whole(0, len(self.counts) - 1).holds(number) or f"{LISTS}{number}" not in self.tensors:
+        if not self._is_list(number) or f"{LISTS}{number}" not in self.tensors:
             raise OuzelError(f"{name} has no list of rows")
         if self.counts[number] > (limit if most is None else most):
             raise OuzelError(f"{name} has {self.counts[number]} rows, more than there can be")

@@ -10,9 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ouzel.service.endpoint import MODEL, Endpoint
+from ouzel.service.endpoint import MODEL, Endpoint, document
 from ouzel.service.gate import Gate, admit
-from ouzel.service.openapi import document
 from ouzel.service.problems import ProblemError, answer_problem, json_response
 from ouzel.service.routes import ENDPOINTS
 from ouzel.service.service import Service

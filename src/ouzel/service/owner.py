@@ -15,19 +15,22 @@ from operator import is_not
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.layout import copied
 from ouzel.model import persistence
-from ouzel.model.answers import as_json
+from ouzel.model.answers import as_json, estimates
 from ouzel.model.contributions import explained
 from ouzel.model.importance import most_important
+from ouzel.model.model import Model
 from ouzel.model.room import check_block
-from ouzel.service.answers import Answer, PageHinkley, answers_before, answers_of, errors_of
+from ouzel.model.tasks.task import Outcome
 from ouzel.service.batching import MOMENT, WouldBlockError
-from ouzel.service.limits import ServiceLimits
-from ouzel.service.lines import Line, Row
+from ouzel.service.limits import Answer, Line, Row, ServiceLimits
+from ouzel.service.metrics import PageHinkley
 from ouzel.service.reading import Reading
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
@@ -189,3 +192,46 @@ class Owner:
                         double.predict(examples) if to_predict else double.learn(examples)
             double.top(1)
             double.report()
+
+
+def answers_of(model: Model, margins: np.ndarray) -> list[Answer]:
+    """Return an answer for each row of margins (n,) or (n, classes) of a model that does not rank."""
+    if not (model.task.numbers or len(model.classes)):
+        return [{"prediction": None} for _ in range(len(margins))]
+    found = model.task.answers(model, margins)
+    columns: dict[str, list[Any]] = {"prediction": found.predicted.tolist()}
+    names = list(map(str, found.classes))
+    if not model.task.numbers:
+        if found.margins.shape[1] == 1:
+            columns["margin"] = found.margins[:, 0].tolist()
+        else:
+            columns["margins"] = [dict(zip(names, row, strict=True)) for row in found.margins.tolist()]
+    if found.probabilities is not None:
+        columns["probabilities"] = [dict(zip(names, row, strict=True)) for row in found.probabilities.tolist()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def answers_before(model: Model, outcome: Outcome, known: int) -> list[Answer]:
+    """Return the prediction made for each example before it was learnt.
+
+    The model knew `known` classes before the first example. Without a class it predicted nothing; with one it
+    predicted that one.
+    """
+    answers = answers_of(model, outcome.margins)
+    if model.task.numbers or known >= 2:
+        return answers
+    known_then = np.maximum.accumulate(np.concatenate([[known], outcome.targets[:-1] + 1]))
+    for place in np.flatnonzero(known_then < 2):
+        only = model.classes.known[0] if known_then[place] else None
+        answers[place] = {"prediction": only}
+    return answers
+
+
+def errors_of(model: Model, outcome: Outcome, scale: float | None) -> list[float]:
+    """Return the error of each prediction: 0 or 1 for classes, the absolute error in units of `scale` for numbers."""
+    margins, targets = outcome.margins, outcome.targets
+    if model.task.numbers:
+        return (np.abs(estimates(model.task.loss, margins) - targets) / (scale or 1.0)).tolist()
+    if margins.ndim == 1:
+        return np.where(np.where(targets == 1, margins, -margins) > 0.0, 0.0, 1.0).tolist()
+    return (margins.argmax(axis=1) != targets).astype(float).tolist()

@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
-from ouzel.service.followed import FollowingError
-from ouzel.service.limits import BusyError
-from ouzel.service.lines import Refused
+from ouzel.service.limits import BusyError, Refused
+from ouzel.service.predictor import FollowingError
 from ouzel.service.schemas import Problem
 from ouzel.service.served import UnknownExampleError
 from ouzel.service.writer import StoppedError

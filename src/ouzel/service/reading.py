@@ -13,7 +13,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError, UnexpectedError
 from ouzel.model.model import Model
-from ouzel.service.lines import Line, Refused, Row, rows_in, taken
+from ouzel.service.limits import Line, Refused, Row, rows_in, taken
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.formats.arrow_numbers import NumberColumns

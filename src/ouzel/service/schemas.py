@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-Label = str | int | float | bool
-Count = Annotated[int, Meta(ge=0)]
+from ouzel.schemas import Contribution, Count, Label
+
 Number = Annotated[int, Meta(ge=1)]
 Shares = dict[str, float | None]
 Id = Annotated[str | int, Meta(description="A name of 1 to 255 characters.")]
@@ -85,15 +85,6 @@ class Labelled(Struct, forbid_unknown_fields=True):
     label: Label
 
 
-class Contribution(Struct):
-    """The contribution of a feature to a margin."""
-
-    name: str
-    value: float
-    weight: float
-    contribution: float
-
-
 class OfClass(Struct):
     """The contributions to the margin of a class."""
 
@@ -107,14 +98,6 @@ class Explained(Answer, kw_only=True):
     """A prediction, and the contribution of each feature."""
 
     classes: list[OfClass]
-
-
-class Top(Struct):
-    """The most important features of a class: pairs of name and weight, and their importances."""
-
-    label: Label | None = field(name="class")
-    features: list[list[str | float]]
-    importances: list[float | None]
 
 
 class Tensor(Struct):
@@ -149,30 +132,6 @@ class Metadata(Struct):
     platform: str
     inputs: list[Any]
     outputs: list[dict[str, Any]]
-
-
-class Fed(Struct):
-    """The state of a feed."""
-
-    log: str
-    position: dict[str, str | int]
-    behind: int | None
-    examples: Count
-    refused: Count
-    lost: Count
-    failure: str | None
-
-
-class Model(Struct):
-    """Settings and figures of a model."""
-
-    name: str
-    learner: str
-    settings: dict[str, Any]
-    task: str
-    examples: Count
-    classes: list[Any]
-    feeds: list[Fed]
 
 
 class Quarantined(Struct):

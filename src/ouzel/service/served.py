@@ -10,11 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from ouzel.errors import OuzelError
-from ouzel.service.answers import Answer
 from ouzel.service.feed import Feed, Plan
 from ouzel.service.folder import Folder
-from ouzel.service.limits import ServiceLimits
-from ouzel.service.lines import Line, Refused
+from ouzel.service.limits import Answer, Line, Refused, ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.pending_labels import PendingLabels, oldest
 from ouzel.service.predictor import Predictor

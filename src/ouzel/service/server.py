@@ -27,10 +27,10 @@ from ouzel.service.app import application
 from ouzel.service.connections import Connection, raise_open_files
 from ouzel.service.feed import Plan
 from ouzel.service.folder import READERS, Folder
-from ouzel.service.followed import Followed, Snapshots, Source
 from ouzel.service.gate import is_loopback
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
+from ouzel.service.predictor import Followed, Snapshots, Source
 from ouzel.service.served import Served
 from ouzel.service.service import Service, Shadowing
 from ouzel.service.tokens import Tokens

@@ -18,7 +18,7 @@ from ouzel.service.served import Served
 from ouzel.service.submission import KeyOf, Submitted
 
 if TYPE_CHECKING:
-    from ouzel.service.followed import Followed
+    from ouzel.service.predictor import Followed
 
 
 class Service:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from ouzel.service.answers import Answer
 from ouzel.service.example_log import Feed
-from ouzel.service.lines import Line, Refused, Row
+from ouzel.service.limits import Answer, Line, Refused, Row
 from ouzel.service.reading import Reading, line_of, longest_line
 from ouzel.streams.block import Block
 from ouzel.streams.formats.records import ID, record_of_batch, record_of_rows, rows_as_json

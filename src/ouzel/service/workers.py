@@ -22,7 +22,7 @@ from filelock import FileLock
 
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
-from ouzel.service.followed import Source
+from ouzel.service.predictor import Source
 
 KEPT = 2  # files: the one mapped now, and the one before it, which another process may be about to open
 LOCK = ".lock"

@@ -14,8 +14,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.service.example_log import MOST_ROW, Entry, Feed, Log
-from ouzel.service.limits import BusyError, ServiceLimits
-from ouzel.service.lines import Line, Refused
+from ouzel.service.limits import BusyError, Line, Refused, ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.pending_labels import Changes, PendingLabels
 from ouzel.service.submission import Result, Source, Submission, Submitted, Whole, text_of

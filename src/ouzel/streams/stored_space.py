@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import reprlib
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
-from ouzel.rules import check, either, flag, list_of, nothing, number, one_of, pair_of, text, whole
+from ouzel.ranges import Choice, Range, check_stored
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.feature_space import CATEGORY, KINDS, NUMBER, OTHER, FeatureSpace
 from ouzel.streams.feature_specs import MOST_BINS, DerivedFeatures
 
-FEATURES = {
-    "named": flag,
-    "lowest": either(nothing, whole(0, MOST_ID)),
-    "highest": either(nothing, whole(0, MOST_ID)),
-    "width": either(nothing, whole(0, MOST_ID + 1)),
-    "kinds": list_of(pair_of(text, one_of(*KINDS))),
-    "also": list_of(pair_of(text, one_of(NUMBER, CATEGORY))),
-    "loose": flag,
-    "indicator": flag,
-    "crosses": list_of(text),
-    "ngrams": list_of(text),
-    "bins": list_of(text),
-    "hinges": list_of(text),
-    "edges": list_of(pair_of(text, list_of(number, MOST_BINS))),
+FEATURES: dict[str, Any] = {
+    "named": bool,
+    "lowest": Annotated[int, Range(0, MOST_ID, whole=True)] | None,
+    "highest": Annotated[int, Range(0, MOST_ID, whole=True)] | None,
+    "width": Annotated[int, Range(0, MOST_ID + 1, whole=True)] | None,
+    "kinds": list[tuple[str, Annotated[str, Choice(tuple(KINDS))]]],
+    "also": list[tuple[str, Annotated[str, Choice((NUMBER, CATEGORY))]]],
+    "loose": bool,
+    "indicator": bool,
+    "crosses": list[str],
+    "ngrams": list[str],
+    "bins": list[str],
+    "hinges": list[str],
+    "edges": list[tuple[str, Annotated[list[float], Range(high=MOST_BINS)]]],
 }
 """What each stored value must be."""
 STORED_NAMES = {"open_vocabulary": "loose", "mixed": "also"}
@@ -44,7 +44,8 @@ def described(space: FeatureSpace) -> dict[str, Any]:
 
 def space_of(stored: Any) -> FeatureSpace:
     """The feature space of what `described` returned; OuzelError if that contradicts itself."""
-    check({"also": [], **stored} if isinstance(stored, dict) else stored, FEATURES, "what the features are known by")
+    whole = {"also": [], **stored} if isinstance(stored, dict) else stored
+    check_stored(whole, FEATURES, "what the features are known by")
     kinds = dict(stored["kinds"])
     older = [[name, NUMBER] for name, kind in kinds.items() if kind == CATEGORY]  # of files that do not say it
     pairs = stored.get("also", older)

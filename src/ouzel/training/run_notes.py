@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from ouzel.evaluation.progressive import Run
 from ouzel.model.model import Model
-from ouzel.rules import check, flag, list_of, table, text, whole
+from ouzel.ranges import Range, Table, check_stored
 from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.sources.source import name_of
 from ouzel.training.source_records import Ledger
 
 RUN = {
-    "files": list_of(text),
-    "sources": list_of(table),  # each a `Record`
-    "earlier": list_of(table),
-    "logs": list_of(table),  # each an entry of `LogRecords`
-    "passes": whole(1, 100_000),
-    "holdout_every": whole(),
-    "finished": flag,
-    "progress": table,
+    "files": list[str],
+    "sources": list[Table],  # each a `Record`
+    "earlier": list[Table],
+    "logs": list[Table],  # each an entry of `LogRecords`
+    "passes": Annotated[int, Range(1, 100_000, whole=True)],
+    "holdout_every": int,
+    "finished": bool,
+    "progress": Table,
 }
 """Its schema."""
 
@@ -28,7 +28,7 @@ RUN = {
 def check_notes(stored_run: Mapping[str, Any], path: str) -> None:
     """Refuse a record that is not sound; a file without a record of a run has an empty one."""
     if stored_run:
-        check({"logs": [], **stored_run}, RUN, f"{path}: what it notes of its run")
+        check_stored({"logs": [], **stored_run}, RUN, f"{path}: what it notes of its run")
 
 
 def space_for_reading(model: Model, stored_run: Mapping[str, Any], relearn: bool) -> FeatureSpace:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.printed import check
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -36,6 +38,7 @@ def test_nothing_is_left_to_compile(tmp_path):
         )
 
     found = json.loads(run("compile", "--learner", "ogd", "--json").stdout)
+    check("compile", found)
     (tmp_path / "t.csv").write_text("label,city,price\n" + "1,Rome,2.5\n0,Bonn,1\n" * 20)
     ran = run("train", str(tmp_path / "t.csv"), "--learner", "ogd")
 

@@ -10,8 +10,7 @@ import pytest
 from ouzel.cli.app import run
 from ouzel.model.persistence import load_model
 from ouzel.service.example_log import Log
-from ouzel.service.folder import Folder
-from ouzel.service.init import begin
+from ouzel.service.folder import Folder, begin
 from ouzel.streams.formats.catalogue import find
 
 SUMMARY = "/v1/learn?answers=summary"

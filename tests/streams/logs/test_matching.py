@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ouzel.cli.schemas.commands import schema_of
+from tests.printed import check
 from tests.streams.logs.brokers import Redis
 from tests.streams.logs.killing import train
 
@@ -25,13 +25,11 @@ def command(tmp_path):
 
 
 def test_the_answer_of_a_training_counts_them(command, ouzel):
-    jsonschema = pytest.importorskip("jsonschema")
-
     told = ouzel("train", *command, "--json").json
     shown = ouzel("train", *command)
 
     assert told["joined"] == FOUND
-    jsonschema.validate(told, schema_of("train"))
+    check("train", told)
     assert "  labels       2 found no event   7 events found no label   3 events and 0 labels wait" in shown.out
     assert "left out: labels without an event among the last 3 (2), events without a label before" in shown.err
 
@@ -44,6 +42,7 @@ def test_the_lines_of_a_training_that_follows_count_them(command, tmp_path):
     process.communicate(timeout=60)
 
     assert first["joined"] == FOUND
+    check("train", first)
 
 
 def test_a_training_of_one_log_says_nothing_of_labels(ouzel, tmp_path):

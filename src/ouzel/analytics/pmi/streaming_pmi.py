@@ -35,8 +35,7 @@ from ouzel.analytics.sketch import Analysis, Bytes, Width, pair_slot, slots_of_i
 from ouzel.errors import OuzelError
 from ouzel.learners.shared_settings import L2, Rate
 from ouzel.model.model import Model
-from ouzel.ranges import Range, Seed, ranged
-from ouzel.rules import Rule, check, list_of, pair_of, text, whole
+from ouzel.ranges import Range, Seed, check_stored, ranged
 from ouzel.sketches import reservoir, top_k
 from ouzel.sketches.hashing import MOST_ID, tabulation
 
@@ -124,9 +123,9 @@ class StreamingPMI(Analysis):
         self.longest_name = budgeting.LONGEST_EVENT if parameters["events"] else budgeting.LONGEST_NAME
 
     @classmethod
-    def rules(cls) -> dict[str, Rule]:
-        """Return the rule of each parameter."""
-        return {**super().rules(), "own_tokens": text}
+    def kinds(cls) -> dict[str, Any]:
+        """Return the type of each parameter."""
+        return {**super().kinds(), "own_tokens": str}
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -273,7 +272,8 @@ class StreamingPMI(Analysis):
 
     def restore(self, notes: dict[str, Any]) -> None:
         """Check and restore the metadata that `notes` returned."""
-        check(notes, {"tokens": list_of(pair_of(whole(0, MOST_ID + 1), text))}, "the analysis")
+        slot = Annotated[int, Range(0, MOST_ID + 1, whole=True)]
+        check_stored(notes, {"tokens": list[tuple[slot, str]]}, "the analysis")
         self.names = dict(notes["tokens"])
         top_k.check(self.side.rare.table)
 

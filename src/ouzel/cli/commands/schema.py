@@ -12,9 +12,9 @@ from ouzel.errors import OuzelError, suggest
 
 def commands() -> Iterable[str]:
     """Return the names of commands with a schema."""
-    from ouzel.cli.schemas.commands import SCHEMAS
+    from ouzel.cli.schemas.commands import KINDS
 
-    return SCHEMAS
+    return KINDS
 
 
 COMMAND = Kind("COMMAND", words=commands)
@@ -31,13 +31,13 @@ def schema(
     Example: ouzel schema train
     """
     from ouzel.cli.app import COMMANDS
-    from ouzel.cli.schemas.commands import OTHERWISE, SCHEMAS, schema_of
+    from ouzel.cli.schemas.commands import KINDS, OTHERWISE, schema_of
 
     if command is None:
-        print("\n".join(SCHEMAS))
+        print("\n".join(KINDS))
         return
-    if command in COMMANDS and command not in SCHEMAS:
+    if command in COMMANDS and command not in KINDS:
         raise OuzelError(f"{command} has no schema: it {OTHERWISE.get(command, 'prints no JSON')}")
-    if command not in SCHEMAS:
-        raise OuzelError(f"{command!r} has no schema{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
+    if command not in KINDS:
+        raise OuzelError(f"{command!r} has no schema{suggest(command, KINDS)}Known: {', '.join(KINDS)}")
     print(json.dumps(schema_of(command), indent=1))

@@ -126,8 +126,7 @@ def serve(
     """
     try:
         from ouzel.service.feed import check_messages
-        from ouzel.service.folder import Folder
-        from ouzel.service.init import begin
+        from ouzel.service.folder import Folder, begin
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
         from ouzel.service.server import follow as follow_models
@@ -164,7 +163,7 @@ def serve(
     settings, reading = learning.settings, columns.keywords()
     check_messages(plans, reading)
     if check:
-        from ouzel.service.init import check_all
+        from ouzel.service.folder import check_all
 
         for remark in check_all(folders, place, models.model, learner, settings, reading):
             print(remark)

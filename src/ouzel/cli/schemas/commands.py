@@ -1,217 +1,231 @@
-"""JSON schemas of what commands print with --json: of the whole output, or of each line for `predict`."""
+"""Types of what commands print with --json: of the whole output, or of each line for `predict`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
-from ouzel.cli.schemas.results import DELTOIDS, EXPLAIN, PMI, TRAIN
-from ouzel.cli.schemas.words import (
-    CALIBRATION,
-    CONFUSION,
-    EXPLAINED,
-    FIGURE,
-    KNOWN,
-    LABEL,
+from msgspec import UNSET, UnsetType
+
+from ouzel import schemas
+from ouzel.cli.schemas.analyses import Deltoids, Explain, Pmi
+from ouzel.cli.schemas.training import (
+    OPEN,
+    Figures,
+    Prediction,
+    Seconds,
+    Status,
+    Tested,
+    Trained,
+)
+from ouzel.schemas import (
+    Classes,
+    Count,
+    Figure,
+    Kind,
+    Learner,
+    Model,
+    Result,
     Schema,
-    either,
-    listed,
-    of,
-    record,
-    table,
+    Settings,
+    Task,
+    Warnings,
+    about,
+    with_figures,
 )
 
-PREDICTION = record(
-    {},
-    {
-        "row": ("integer", "which row of the stream it is, from 1, bad ones counted"),
-        "id": ("string|number|null", "what the row is called"),
-        "actual": (f"{LABEL}|null", "its label"),
-        "label": (LABEL, "the class, or the number, predicted"),
-        "margin": ("number", "of two classes above 0 for the second; or of a number"),
-        "probability": ("number", "of the second of two classes"),
-        "score": ("number", "of a ranking"),
-        "why": (listed(EXPLAINED), "with --explain: what adds most to the margin, or to the largest one"),
-        "all_else": ("number", "with --explain: what is left of that margin"),
-    },
-) | {"patternProperties": {"^(margin|probability):": {"type": "number", "description": "of three classes and more"}}}
-TEST = table(
-    record(
-        {
-            "learner": ("string", "its name"),
-            "task": ("string", "classification, regression or ranking"),
-            "examples": ("integer", "predicted"),
-            "left_out": ("integer", "examples of classes that the model does not know, or without a label"),
-            "figures": (record({}, KNOWN), "those that apply"),
-            "classes": (listed(LABEL), "in order"),
-            "confusion": (CONFUSION, "rows are the true class, columns the predicted"),
-            "calibration": (CALIBRATION, "of bins: mean probability, observed frequency"),
-        }
-    )
-)
-TOP = listed(
-    record(
-        {
-            "class": (f"{LABEL}|null", "which positive weights speak for"),
-            "features": (listed(listed("string|number")), "pairs of name and weight, most important first"),
-            "importances": (listed("number|null"), "of the same features: |weight| × standard deviation, where known"),
-        },
-        {
-            "eigenvalues": (listed("number"), "of the sketch, largest first"),
-            "condition_number": (FIGURE, "of the metric"),
-        },
-    )
-)
-INFO = record(
-    {
-        "file": ("string", "as it was named"),
-        "bytes": ("integer", "of the file"),
-        "format": ("integer", "of model files"),
-        "version": ("string|null", "of the Ouzel that wrote it; null of older formats"),
-        "learner": ("string", "its name"),
-        "analysis": ("string|null", "what the model is the sketch of, if it is that of an analysis"),
-        "parameters": ("object", "of the analysis, if it is one"),
-        "task": ("string", "classification, regression or ranking"),
-        "settings": ("object", "of the learner, all"),
-        "changed": ("object", "those that are not its defaults"),
-        "options": ("object", "intercept, bits, seed, …"),
-        "classes": (listed(LABEL), "in order"),
-        "classes_closed": ("boolean", "whether no other class is taken"),
-        "known_by": ("string|null", "what features are known by: name, number or column"),
-        "columns": (table("string"), "of a table, and what each holds"),
-        "derived": (table(listed("string")), "features made of others: crosses, ngrams, bins, hinges"),
-        "reading": ("object", "how the stream was read"),
-        "examples": ("integer", "learnt"),
-        "unlabelled": ("integer", "left out for want of a label"),
-        "figures": (record({}, KNOWN), "of progressive validation, if the file holds them"),
-        "sources": (
-            listed(
-                record(
-                    {
-                        "name": ("string", "without folders"),
-                        "examples": ("integer", "learnt of it"),
-                        "digest": ("string", "of these"),
-                    }
-                )
-            ),
-            "that were learnt",
-        ),
-        "memory": ("integer", "bytes of the states"),
-        "slots": ("integer|null", "that the states have room for; null within a byte budget"),
-        "touched": ("integer|null", "of these in the file; null if it holds them all"),
-    }
-)
-CHOSEN: dict[str, tuple[Any, str]] = {
-    "learner": ("string", "its name"),
-    "step": ("number|null", "of --step-sizes"),
-    "l1": ("number|null", "of --l1"),
-    "budget": ("number|null", "bytes, of --budget"),
-    "settings": ("object", "all that were given"),
-    "varied": ("object", "those of --grid"),
-    "examples": ("integer", "learnt"),
-}
-ENTRY = record(
-    {
-        **CHOSEN,
-        "nonzeros": ("integer|null", "weights that are not zero"),
-        "updates": ("integer", "examples that changed the model"),
-        "bytes_used": ("integer|null", "of the model"),
-        "seconds": ("number", "learning"),
-        "warnings": (listed("string"), "what went wrong, and what to try"),
-    },
-    {
-        **KNOWN,
-        "recovery_error": ("number|null", "of the heaviest weights, with --top"),
-        "top": ("integer", "how many of them"),
-    },
-)
-OVER_ORDERS = record(
-    {"mean": ("number", ""), "sd": ("number", "by n - 1"), "values": (listed("number"), "of each order")}
-)
-ORDERS = record(
-    {
-        **CHOSEN,
-        "orders": ("integer", "random orders"),
-        "error": (OVER_ORDERS, "share of mistakes, or root mean squared error"),
-        "updates": (OVER_ORDERS, ""),
-        "seconds": (OVER_ORDERS, ""),
-    }
-)
-RESULTS = listed(either(ENTRY, ORDERS))
-COMPARE = either(
-    RESULTS, listed(record({"file": ("string", "with --per-file"), "results": (RESULTS, "of that file by itself")}))
-)
-CONVERT = record(
-    {
-        "examples": ("integer", "written"),
-        "skipped": ("integer", "bad lines left out"),
-        "bytes": ("integer", "of the file"),
-        "output": ("string", "the file"),
-        "seconds": ("number", "in all"),
-    }
-)
-EXPORT = record(
-    {
-        "model": ("string", "the model file"),
-        "output": ("string", "the graph"),
-        "rule": ("string", "what says how names become ids"),
-        "outputs": (listed("string"), "what the graph gives"),
-    }
-)
-COMPILE = record(
-    {
-        "learners": (listed("string"), "whose kernels were compiled"),
-        "folder": ("string|null", "where they are; null for the usual places"),
-        "family": ("string|null", "of processors"),
-        "seconds": ("number", "in all"),
-    },
-    {"kernels": ("integer", "in the folder"), "bytes": ("integer", "of them")},
-)
-SETTING = record({"takes": ("string", "its range"), "about": ("string", "what it is")})
-LEARNERS = either(
-    record(
-        {
-            "name": ("string", "of the learner that was named"),
-            "summary": ("string", "in a line"),
-            "settings": ("object", "their defaults"),
-            "ranges": (table(SETTING), "of each setting"),
-        }
-    ),
-    table("string"),
-)
-SEND = record(
-    {
-        "learnt": ("integer", "examples"),
-        "repeated": ("integer", "that had been learnt before"),
-        "refused": ("integer", "lines"),
-        "seconds": ("number", "in all"),
-        "model": ("object", "what the service tells of it"),
-    }
-)
-DEMO = record(
-    {
-        "streams": (
-            listed(record({"stream": ("string", "its title"), "results": (listed(ENTRY), "the best of each learner")})),
-            "in the order shown",
-        ),
-        "plot": ("string", "the picture drawn"),
-        "seconds": ("number", "in all"),
-    }
-)
-EXPERIMENT = record(
-    {
-        "name": ("string", "as the command takes it"),
-        "summary": ("string", "in a line"),
-        "report": ("string", "whether there is one, and whether it is of this code"),
-    }
-)
-REPRODUCE = either(
-    listed(EXPERIMENT),
-    record({"name": ("string", "of an experiment that was run"), "files": (listed("string"), "report and picture")}),
-)
-SCHEMAS: dict[str, Schema] = {
-    "train": TRAIN, "predict": PREDICTION, "test": TEST, "top": TOP, "info": INFO, "compare": COMPARE,
-    "convert": CONVERT, "export": EXPORT, "compile": COMPILE, "learners": LEARNERS, "explain": EXPLAIN,
-    "deltoids": DELTOIDS, "pmi": PMI, "send": SEND, "demo": DEMO, "reproduce": REPRODUCE,
+
+class Top(schemas.Top, kw_only=True, forbid_unknown_fields=True):
+    """The most important features of a class."""
+
+    eigenvalues: Annotated[list[float], about("of the sketch, largest first")] | UnsetType = UNSET
+    condition_number: Annotated[Figure, about("of the metric")] | UnsetType = UNSET
+
+
+class Source(Result):
+    """A stream that was learnt."""
+
+    name: Annotated[str, about("without folders")]
+    examples: Annotated[Count, about("learnt of it")]
+    digest: Annotated[str, about("of these")]
+
+
+class Info(Result):
+    """The description of a model file."""
+
+    file: Annotated[str, about("as it was named")]
+    bytes: Annotated[Count, about("of the file")]
+    format: Annotated[Count, about("of model files")]
+    version: Annotated[str | None, about("of the Ouzel that wrote it; null of older formats")]
+    learner: Learner
+    analysis: Annotated[str | None, about("what the model is the sketch of, if it is that of an analysis")]
+    parameters: Annotated[Settings, about("of the analysis, if it is one")]
+    task: Task
+    settings: Annotated[Settings, about("of the learner, all")]
+    changed: Annotated[Settings, about("those that are not its defaults")]
+    options: Annotated[Settings, about("intercept, bits, seed, …")]
+    classes: Classes
+    classes_closed: Annotated[bool, about("whether no other class is taken")]
+    known_by: Annotated[str | None, about("what features are known by: name, number or column")]
+    columns: Annotated[dict[str, str], about("of a table, and what each holds")]
+    derived: Annotated[dict[str, list[str]], about("features made of others: crosses, ngrams, bins, hinges")]
+    reading: Annotated[Settings, about("how the stream was read")]
+    examples: Annotated[Count, about("learnt")]
+    unlabelled: Annotated[Count, about("left out for want of a label")]
+    figures: Annotated[Figures, about("of progressive validation, if the file holds them")]
+    sources: Annotated[list[Source], about("that were learnt")]
+    memory: Annotated[Count, about("bytes of the states")]
+    slots: Annotated[Count | None, about("that the states have room for; null within a byte budget")]
+    touched: Annotated[Count | None, about("of these in the file; null if it holds them all")]
+
+
+class Candidate(Result):
+    """A learner with some settings."""
+
+    learner: Learner
+    step: Annotated[float | None, about("of --step-sizes")]
+    l1: Annotated[float | None, about("of --l1")]
+    budget: Annotated[float | None, about("bytes, of --budget")]
+    settings: Annotated[Settings, about("all that were given")]
+    varied: Annotated[Settings, about("those of --grid")]
+    examples: Annotated[Count, about("learnt")]
+
+
+@with_figures()
+class Entry(Candidate):
+    """The results of a candidate; figures that do not apply are absent."""
+
+    nonzeros: Annotated[Count | None, about("weights that are not zero")]
+    updates: Annotated[Count, about("examples that changed the model")]
+    bytes_used: Annotated[Count | None, about("of the model")]
+    seconds: Annotated[float, about("learning")]
+    warnings: Warnings
+    recovery_error: Annotated[float | None, about("of the heaviest weights, with --top")] | UnsetType = UNSET
+    top: Annotated[Count, about("how many of them")] | UnsetType = UNSET
+
+
+class OverOrders(Result):
+    """A figure over random orders."""
+
+    mean: float
+    sd: Annotated[float, about("by n - 1")]
+    values: Annotated[list[float], about("of each order")]
+
+
+class Orders(Candidate):
+    """The results of a candidate over random orders."""
+
+    orders: Annotated[Count, about("random orders")]
+    error: Annotated[OverOrders, about("share of mistakes, or root mean squared error")]
+    updates: OverOrders
+    seconds: OverOrders
+
+
+class OfFile(Result):
+    """The results of a file by itself."""
+
+    file: Annotated[str, about("with --per-file")]
+    results: Annotated[list[Entry], about("of that file by itself")]
+
+
+class OrdersOfFile(Result):
+    """The results over random orders of a file by itself."""
+
+    file: Annotated[str, about("with --per-file")]
+    results: Annotated[list[Orders], about("of that file by itself, with --shuffles")]
+
+
+class Converted(Result):
+    """The file that `ouzel convert` wrote."""
+
+    examples: Annotated[Count, about("written")]
+    skipped: Annotated[Count, about("bad lines left out")]
+    bytes: Annotated[Count, about("of the file")]
+    output: Annotated[str, about("the file")]
+    seconds: Seconds
+
+
+class Exported(Result):
+    """The graph that `ouzel export` wrote."""
+
+    model: Annotated[str, about("the model file")]
+    output: Annotated[str, about("the graph")]
+    rule: Annotated[str, about("what says how names become ids")]
+    outputs: Annotated[list[str], about("what the graph gives")]
+
+
+class Compiled(Result):
+    """The kernels that `ouzel compile` compiled."""
+
+    learners: Annotated[list[str], about("whose kernels were compiled")]
+    folder: Annotated[str | None, about("where they are; null for the usual places")]
+    family: Annotated[str | None, about("of processors")]
+    seconds: Seconds
+    kernels: Annotated[Count, about("in the folder")] | UnsetType = UNSET
+    bytes: Annotated[Count, about("of them")] | UnsetType = UNSET
+
+
+class Setting(Result):
+    """A setting of a learner."""
+
+    takes: Annotated[str, about("its range")]
+    about: Annotated[str, schemas.about("what it is")]
+
+
+class Described(Result):
+    """The description of a learner."""
+
+    name: Annotated[str, about("of the learner that was named")]
+    summary: Annotated[str, about("in a line")]
+    settings: Annotated[Settings, about("their defaults")]
+    ranges: Annotated[dict[str, Setting], about("of each setting")]
+
+
+class Sent(Result):
+    """The counts of examples that were sent to a service."""
+
+    learnt: Annotated[Count, about("examples")]
+    repeated: Annotated[Count, about("that had been learnt before")]
+    refused: Annotated[Count, about("lines")]
+    seconds: Seconds
+    model: Annotated[Model, about("as `GET /v1/model` of the service describes it")]
+
+
+class Shown(Result):
+    """A stream of the demonstration."""
+
+    stream: Annotated[str, about("its title")]
+    results: Annotated[list[Entry], about("the best of each learner")]
+
+
+class Demo(Result):
+    """The results of the demonstration."""
+
+    streams: Annotated[list[Shown], about("in the order shown")]
+    plot: Annotated[str, about("the picture drawn")]
+    seconds: Seconds
+
+
+class Experiment(Result):
+    """An experiment that can be run."""
+
+    name: Annotated[str, about("as the command takes it")]
+    summary: Annotated[str, about("in a line")]
+    report: Annotated[str, about("whether there is one, and whether it is of this code")]
+
+
+class Reproduced(Result):
+    """The files of an experiment that was run."""
+
+    name: Annotated[str, about("of an experiment that was run")]
+    files: Annotated[list[str], about("report and picture")]
+
+
+KINDS: dict[str, Kind] = {
+    "train": (Trained, Status), "predict": Prediction, "test": dict[str, Tested],
+    "top": list[Top], "info": Info, "compare": (list[Entry], list[Orders], list[OfFile], list[OrdersOfFile]),
+    "convert": Converted, "export": Exported, "compile": Compiled, "learners": (Described, dict[str, str]),
+    "explain": Explain, "deltoids": Deltoids, "pmi": Pmi, "send": Sent, "demo": Demo,
+    "reproduce": (list[Experiment], Reproduced),
 }  # fmt: skip
 OTHERWISE = {
     "serve": "speaks JSON over HTTP, of which `GET /openapi.json` has the schemas; "
@@ -232,5 +246,5 @@ def schema_of(command: str) -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"ouzel {command} --json{lines}",
-        **of(SCHEMAS[command]),
+        **schemas.schema_of(KINDS[command], OPEN),
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from ouzel.cli.ui.progress import Screen
 from ouzel.errors import OuzelError
+from ouzel.evaluation.report import as_json
 from ouzel.training.session import Session
 
 JSON_EVERY = 10.0  # seconds between two lines of JSON
@@ -56,7 +57,7 @@ class Heartbeat:
         if not endless.get("follow") and not endless.get("until"):
             return
         if self.json_ and (now - self.reported >= JSON_EVERY or (due and self.saved >= now)):
-            print(json.dumps(self._standing(behind)), flush=True)
+            print(json.dumps(as_json(self._standing(behind))), flush=True)
             self.reported = now
         elif not (self.json_ or self.screen.live) and now - self.reported >= LINE_EVERY:
             self.screen.say(_words(self._standing(behind)))

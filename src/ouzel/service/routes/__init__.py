@@ -1,11 +1,5 @@
-"""The endpoints of a service: each module has the handlers of some, and a list of them. They are thin over `Served`."""
+"""The endpoints of a service: each module has the handlers of some, and lists of them. They are thin over `Served`."""
 
-from ouzel.service.routes import health, infer, inspect, learn, predict
+from ouzel.service.routes import inspect, learn, predict
 
-ENDPOINTS = (
-    *learn.ENDPOINTS,
-    *predict.ENDPOINTS,
-    *infer.ENDPOINTS,
-    *inspect.ENDPOINTS,
-    *health.ENDPOINTS,
-)
+ENDPOINTS = (*learn.ENDPOINTS, *predict.PREDICT, *predict.INFER, *inspect.INSPECT, *inspect.HEALTH)

@@ -12,8 +12,7 @@ from starlette.requests import Request
 
 from ouzel.service.endpoint import JSON
 from ouzel.service.gate import chunks_of_body
-from ouzel.service.limits import ServiceLimits
-from ouzel.service.lines import Refused
+from ouzel.service.limits import Refused, ServiceLimits
 from ouzel.service.problems import ProblemError
 from ouzel.service.submission import Result
 

@@ -1,4 +1,4 @@
-"""Endpoints to inspect a model: settings, figures, snapshots, log, refused lines, and a stream of events."""
+"""Endpoints to inspect a model: figures, snapshots, log, refused lines and events; and those for operators."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from ouzel.errors import OuzelError
-from ouzel.service.endpoint import JSON, LINES, Endpoint, Parameter
-from ouzel.service.followed import FollowingError
+from ouzel.schemas import Model, Top
+from ouzel.service.endpoint import JSON, LINES, OF_MODEL, Endpoint, Parameter
 from ouzel.service.formats import json_lines_in
+from ouzel.service.predictor import FollowingError
 from ouzel.service.problems import ProblemError, json_response
-from ouzel.service.schemas import Model, Quarantined, Snapshot, Top
+from ouzel.service.schemas import Listed, Promoted, Quarantined, Snapshot, Status
 from ouzel.service.served import Served
+from ouzel.service.service import Service
 from ouzel.streams.formats.records import framed
 
 MOST_TOP = 10_000
@@ -132,7 +134,7 @@ AFTER = Parameter("after", Annotated[int, Meta(ge=0, le=10**17)], "Only the exam
 FORMAT = Parameter("format", Literal["records", "jsonl"], "A file for `ouzel train`, or lines of JSON to look at.")
 N = Parameter("n", Annotated[int, Meta(ge=1, le=MOST_TOP)], "Features of each class.")
 MANY = (422,)
-ENDPOINTS = (
+INSPECT = (
     Endpoint("GET", "/v1/model", model, "Settings and figures", {200: {JSON: Model}}, "predict"),
     Endpoint(
         "GET",
@@ -158,4 +160,62 @@ ENDPOINTS = (
     ),
     Endpoint("GET", "/v1/quarantine", quarantine, "What was refused", {200: {JSON: list[Quarantined]}}, "admin"),
     Endpoint("GET", "/v1/events", events, "Events as they happen", {200: {"text/event-stream": None}}, "predict"),
+)
+
+
+async def health(request: Request, service: Service) -> Response:
+    """Whether the process answers."""
+    return json_response({"status": "ok"})
+
+
+async def ready(request: Request, service: Service) -> Response:
+    """Whether it learns as well: 503 while it does not, with the reason."""
+    failures = {name: served.failure for name, served in service.models.items() if served.failure is not None}
+    if service.ending:
+        return json_response({"status": "ending"}, 503)
+    return json_response(
+        {"status": "failing", "failures": failures} if failures else {"status": "ok"}, 503 if failures else 200
+    )
+
+
+async def metrics(request: Request, service: Service) -> Response:
+    """Counters in Prometheus' text format."""
+    service.measure()
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def models(request: Request, service: Service) -> Response:
+    """The models there are, and their figures; one of them is meant by paths without a name."""
+    shadow = None if service.shadowing is None else service.shadowing.shadow.name
+    found = [
+        {"name": name, "first": name == service.first_name, "shadow": name == shadow, **served.figures()}
+        for name, served in service.models.items()
+    ]
+    return json_response(found)
+
+
+async def promote(request: Request, service: Service) -> Response:
+    """Have a shadow, once it has caught up, take the place of the model that it follows."""
+    await service.promote(request.path_params["model"])
+    return json_response({"first": service.first_name})
+
+
+ALIVE, READY = {200: {JSON: Status}}, {200: {JSON: Status}, 503: {JSON: Status}}
+HEALTH = (
+    Endpoint("GET", "/v1/models", models, "The models", {200: {JSON: list[Listed]}}, "predict", of_model=False),
+    Endpoint(
+        "POST",
+        f"{OF_MODEL}/promote",
+        promote,
+        "Promote a shadow",
+        {200: {JSON: Promoted}},
+        "admin",
+        of_model=False,
+        problems=(422,),
+    ),
+    Endpoint("GET", "/health", health, "Whether it answers", ALIVE, of_model=False),
+    Endpoint("GET", "/v2/health/live", health, "The same", ALIVE, of_model=False),
+    Endpoint("GET", "/ready", ready, "Whether it learns", READY, of_model=False),
+    Endpoint("GET", "/v2/health/ready", ready, "The same", READY, of_model=False),
+    Endpoint("GET", "/metrics", metrics, "Counters", {200: {"text/plain": None}}, "predict", of_model=False),
 )

@@ -16,7 +16,7 @@ from ouzel.errors import OuzelError
 from ouzel.service.endpoint import JSON, LINES
 from ouzel.service.example_log import MOST_ROW
 from ouzel.service.formats import cells_of_stream, rows_of_stream
-from ouzel.service.lines import Refused
+from ouzel.service.limits import Refused
 from ouzel.service.problems import ProblemError
 from ouzel.service.routes.bodies import file_of, lines_of, plain, texts_of
 from ouzel.service.served import Served

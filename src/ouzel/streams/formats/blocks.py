@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from math import isfinite, isnan
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow
@@ -21,7 +21,7 @@ from pyarrow.types import is_integer
 
 from ouzel.errors import DataError
 from ouzel.kernels.jit import kernel
-from ouzel.rules import Rule, check, either, label, list_of, nothing, table, whole
+from ouzel.ranges import Label, Range, Table, check_stored
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
@@ -40,8 +40,12 @@ GROUP = pyarrow.int64()
 OF_ALL = {"indices": IDS, "values": VALUES, "label": pyarrow.float64(), "weight": pyarrow.float32()}
 OF_THE_FIRST = {"named": IDS, "names": TEXTS, "block": TEXT}
 """Columns of every row, and of the first of a block."""
-OF_A_FILE: dict[str, Rule] = {"version": whole(VERSION, VERSION), "bits": whole(1, 32), "seed": whole()}
-OF_A_BLOCK: dict[str, Rule] = {"space": table, "labels": either(nothing, list_of(label))}
+OF_A_FILE: dict[str, Any] = {
+    "version": Annotated[int, Range(VERSION, VERSION, whole=True)],
+    "bits": Annotated[int, Range(1, 32, whole=True)],
+    "seed": int,
+}
+OF_A_BLOCK: dict[str, Any] = {"space": Table, "labels": list[Label] | None}
 
 
 class BlockTables:
@@ -129,11 +133,11 @@ class BlockReader:
         for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
             yield self._block(batch.slice(start, stop - start))
 
-    def _checked(self, text: bytes | str, rules: Mapping[str, Rule], what: str) -> dict[str, Any]:
-        """Return a JSON object whose values were checked by rules."""
+    def _checked(self, text: bytes | str, kinds: Mapping[str, Any], what: str) -> dict[str, Any]:
+        """Return a JSON object whose values were checked by their types."""
         with self._undamaged():
             stored: dict[str, Any] = json.loads(text)
-            check(stored, rules, what)
+            check_stored(stored, kinds, what)
             return stored
 
     @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.rules import Rule, check, either, label, list_of, nothing, pair_of, text
+from ouzel.ranges import Label, check_stored
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
@@ -22,10 +22,7 @@ from ouzel.streams.labels import encode_labels, labels_in
 
 HEADER = Struct("<IIIIIIIQB")
 """Rows, features, names, bytes of names, inputs, bytes of their names, bytes of JSON, seed and bits of the hash."""
-RULES: dict[str, Rule] = {
-    "labels": either(nothing, list_of(label)),
-    "fields": either(nothing, list_of(pair_of(text, text))),
-}
+DESCRIPTION: dict[str, Any] = {"labels": list[Label] | None, "fields": list[tuple[str, str]] | None}
 NO_NAMES = Names(np.empty(0, np.uint32), np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty(0, np.uint8))
 DAMAGED = "the packed rows are not those of examples"
 
@@ -111,7 +108,7 @@ def unpack_rows(packed: bytes | memoryview) -> Block:
     rows, nonzeros, count, text_size, inputs, inputs_size, described, _, _ = HEADER.unpack_from(packed)
     arrays = _Arrays(packed, HEADER.size)
     known = json.loads(arrays.bytes(described)) if described else {}
-    check({"labels": None, "fields": None, **known} if isinstance(known, dict) else known, RULES, DAMAGED)
+    check_stored({"labels": None, "fields": None, **known} if isinstance(known, dict) else known, DESCRIPTION, DAMAGED)
     offsets = _ends(arrays.take(rows, "<u4"), nonzeros)
     ids, values = arrays.take(nonzeros, "<u4"), arrays.take(nonzeros, "<f4")
     labels, weights = arrays.take(rows, "<f8"), arrays.take(rows, "<f4")

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError
-from ouzel.rules import label as a_label
+from ouzel.ranges import Label, stored_as
 from ouzel.streams.formats.catalogue import find
 from ouzel.streams.formats.json_python import DECODER, object_of, with_members
 from ouzel.streams.logs.messages import KEY, MetadataFields, content, has_metadata
@@ -205,7 +205,7 @@ class JoinedLog:
             found = _scalar(b" ".join(lines)) if row is None else row.get(self._label)
         except (ValueError, RecursionError):
             found = None
-        if side == LABELS and a_label.holds(found):
+        if side == LABELS and stored_as(Label).holds(found):
             return ParsedMessage(key, found)
         return ParsedMessage(malformed=value if side == EVENTS else b"label " + b" ".join(lines))  # not JSON
 

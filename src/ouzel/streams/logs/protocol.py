@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.rules import Rule, check, either, label, list_of, pair_of, table, text, whole
-from ouzel.rules import table as a_table
+from ouzel.ranges import Label, Table, check_stored, stored_as
 
 EVENTS, LABELS = 0, 1
 SIDES = ("events", "labels")
@@ -49,25 +48,13 @@ def _size(key: str, value: object) -> int:
     return ROW + len(text.encode()) + 3 * (text.count('"') + text.count("\\") + text.count("\n"))
 
 
-def _row(kind: Rule) -> Rule:
-    return Rule(
-        lambda row: (
-            isinstance(row, list)
-            and len(row) == 3
-            and text.holds(row[0])
-            and whole().holds(row[1])
-            and kind.holds(row[2])
-        ),
-        "a row",
-    )
-
-
-SCHEMA = {
-    **dict.fromkeys(("taken", "seen", "late", "unlabelled"), whole()),
-    **dict.fromkeys(("last", "ends"), list_of(table, 2)),
-    "times": list_of(whole(), 2),
-    "events": list_of(_row(text)),
-    "labels": list_of(_row(label)),
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("taken", "seen", "late", "unlabelled"), int),
+    "last": tuple[dict[str, str | int], dict[str, str | int]],
+    "ends": tuple[Table, Table],
+    "times": tuple[int, int],
+    "events": list[tuple[str, int, str]],
+    "labels": list[tuple[str, int, Label]],
 }
 
 
@@ -184,12 +171,7 @@ class JoinState:
     @classmethod
     def from_json(cls, stored: Any) -> Self:
         """Return the state that `to_json` wrote; OuzelError if it is not sound."""
-        check(stored, SCHEMA, "what waits for labels")
-        places = either(text, whole())
-        if not all(map(places.holds, [place for side in stored["last"] for place in side.values()])) or not all(
-            len(stored[name]) == 2 for name in ("last", "ends", "times")
-        ):
-            raise OuzelError("what waits for labels is not of two logs")
+        check_stored(stored, SCHEMA, "what waits for labels")
         found = cls(0)
         for name in SCHEMA.keys() - set(SIDES):
             setattr(found, name, stored[name])
@@ -242,14 +224,14 @@ class Batch(NamedTuple):
         return found._replace(metadata=self.metadata[here], inputs=self.inputs[here])
 
 
-POSITION_SCHEMA = {
-    "last": a_table,
-    "ends": a_table,
-    "within": pair_of(text, whole()),
-    "skipped": whole(),
-    "lost": whole(),
-    "examples": whole(),
-    "format": text,
+POSITION_SCHEMA: dict[str, Any] = {
+    "last": dict[str, str | int],
+    "ends": dict[str, int],
+    "within": tuple[str, int],
+    "skipped": int,
+    "lost": int,
+    "examples": int,
+    "format": str,
 }
 
 
@@ -287,10 +269,7 @@ class Position:
         joined, stored = (stored.get("joined"), {**stored}) if isinstance(stored, dict) else (None, stored)
         if joined is not None:
             del stored["joined"]
-        check(stored, POSITION_SCHEMA, "the position in a log")
-        places, numbers = either(text, whole()), whole()
-        if not (all(map(places.holds, stored["last"].values())) and all(map(numbers.holds, stored["ends"].values()))):
-            raise OuzelError("the position in a log is not one of places")
+        check_stored(stored, POSITION_SCHEMA, "the position in a log")
         partition, lines = stored["within"]
         return cls(**{**stored, "within": (partition, lines)}, joined=joined and JoinState.from_json(joined))
 
@@ -354,7 +333,6 @@ def gap(name: str, partition: str, last: Place, first: Place, lost: int | None) 
 
 def stored_positions(stored: Any) -> list[dict[str, Any]]:
     """Check the logs that a model stores, each with its identity and its position."""
-    rule = list_of(a_table)
-    if not rule.holds(stored) or not all(set(entry) == {"identity", "position"} for entry in stored):
+    if not stored_as(list[Table]).holds(stored) or not all(set(entry) == {"identity", "position"} for entry in stored):
         raise OuzelError("the logs that the model has read are not noted in a way that this version knows")
     return list(stored)

@@ -28,7 +28,10 @@ from ouzel.ranges import Bits, HalfLife, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
 
-COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", *OF_FRAMES)
+COMMON = (
+    *("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", "class_weight"),
+    *OF_FRAMES,
+)
 """Parameters that are not settings of the learner."""
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"

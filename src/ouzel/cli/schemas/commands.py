@@ -42,6 +42,7 @@ TEST = table(
             "examples": ("integer", "predicted"),
             "left_out": ("integer", "examples of classes that the model does not know, or without a label"),
             "figures": (record({}, KNOWN), "those that apply"),
+            "rare_class": (either("null", LABEL), "the rarer of two classes"),
             "classes": (listed(LABEL), "in order"),
             "confusion": (CONFUSION, "rows are the true class, columns the predicted"),
             "calibration": (CALIBRATION, "of bins: mean probability, observed frequency"),

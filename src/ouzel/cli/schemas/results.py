@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ouzel.cli.schemas.words import CALIBRATION, CONFUSION, FIGURE, FIGURES, KNOWN, LABEL, listed, record
+from ouzel.cli.schemas.words import CALIBRATION, CONFUSION, FIGURE, FIGURES, KNOWN, LABEL, either, listed, record
 
 PASS = record({"examples": ("integer", "examples, or pairs of a ranking")}, KNOWN)
 POINT = record({"examples": ("integer", "so far"), "mean_loss": (FIGURE, "so far")}, {"error_rate": (FIGURE, "so far")})
@@ -32,6 +32,7 @@ TRAIN = record(
         "examples": ("integer", "learnt in the first pass"),
         "pairs": ("integer|null", "of a ranking, whose figures are of pairs"),
         **{name: (f"{FIGURE}|null", about) for name, about in FIGURES.items()},
+        "rare_class": (either("null", LABEL), "the rarer of two classes"),
         "baseline_of": ("string|null", "what the baseline predicts, and its figure where it is not the first"),
         "warnings": (listed("string"), "what went wrong, and what to try"),
         "classes": (listed(LABEL), "in order"),

@@ -36,7 +36,12 @@ COMMON = (
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
 
+ONE_PASS = (
+    "one pass over 50 unscaled examples does not fit them; twenty do, as tests/estimators/test_class_weights.py shows"
+)
+
 EXPECTED_FAILURES = {
+    "check_class_weight_classifiers": ONE_PASS,
     "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS,
     "check_sample_weight_equivalence_on_sparse_data": ORDER_MATTERS,
 }

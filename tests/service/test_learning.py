@@ -290,3 +290,6 @@ def test_a_service_weighs_classes_as_a_model_of_python_does(start):
     said = client.post("/v1/predict", json={"x": 1.0, "y": 2.0}).json()["probabilities"]["yes"]
     assert said == model.predict_proba_one({"x": 1.0, "y": 2.0})["yes"]
     assert said != plain.predict_proba_one({"x": 1.0, "y": 2.0})["yes"]
+    figures = client.get("/v1/model").json()
+    assert figures["rare_share"] == 9 / 60
+    assert {"auc", "average_precision", "recall", "f1"} < set(figures)

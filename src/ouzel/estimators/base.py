@@ -36,9 +36,7 @@ COMMON = (
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
 
-ONE_PASS = (
-    "one pass over 50 unscaled examples does not fit them; twenty do, as tests/estimators/test_class_weights.py shows"
-)
+ONE_PASS = "one pass does not fit its 50 unscaled examples; 20 do (tests/estimators/test_class_weights.py)"
 
 EXPECTED_FAILURES = {
     "check_class_weight_classifiers": ONE_PASS,

@@ -161,10 +161,20 @@ def test_counts_of_merged_models_add_up_whatever_the_order_of_their_classes():
         ouzel.merge([learnt("adagrad", one, class_weight="balanced"), learnt("adagrad", two)])
 
 
+def test_a_copy_counts_by_itself():
+    model = learnt("adagrad", examples(), class_weight="balanced")
+    copied = model.preparation.copied()
+    before = copied.class_weights.sums()
+    for block in blocks_from(examples(seed=3)):
+        model.learn(block)
+
+    assert copied.class_weights.sums() == before != model.preparation.class_weights.sums()
+
+
 def test_figures_are_not_weighted_by_classes():
     data = examples()
     plain = progressive_validation(Model("ogd"), blocks_from(data))
-    weighed = progressive_validation(Model("ogd", class_weight={"yes": 1e-6, "no": 1e-6}), blocks_from(data))
+    weighed = progressive_validation(Model("ogd", class_weight={"yes": 4e-6, "no": 1e-6}), blocks_from(data))
 
     assert weighed.examples == plain.examples == ROWS
     assert weighed.mean_loss == pytest.approx(np.log(2.0), rel=1e-3)

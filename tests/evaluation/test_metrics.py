@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 from ouzel.evaluation.metrics import Scores
-from ouzel.evaluation.ranked_bins import bin_of
+from ouzel.evaluation.ranking import bin_of
 from ouzel.model.tasks.classification import OneAgainstRest, SharedState
 from ouzel.model.tasks.regression import Regression
 from ouzel.model.tasks.task import Outcome

@@ -15,7 +15,7 @@ from ouzel.comparison.significance import LEVEL, against_best, critical_differen
 from ouzel.comparison.tables import Table
 from ouzel.errors import OuzelError
 from ouzel.evaluation.formatting import NAMES, figure, size
-from ouzel.evaluation.ranked_bins import RARE
+from ouzel.evaluation.ranking import RARE
 
 LEAST = "* the best of a file"  # what a note says of stars for the least error
 TESTED = (

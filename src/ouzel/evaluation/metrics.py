@@ -4,7 +4,7 @@ Every sum runs example by example in one order. A prediction is right only if th
 the largest: a tie is a mistake, and so is a margin that is not a number.
 
 Of two classes, the area under the ROC curve and the average precision come from a histogram of the margins, which
-says how far they may be off (`ranked_bins`). Precision, recall and F1 are those of the rarer class.
+says how far they may be off (`ranking`). Precision, recall and F1 are those of the rarer class.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy as np
 
 from ouzel.evaluation.baseline import Baseline, least_loss
 from ouzel.evaluation.calibration import Calibration
-from ouzel.evaluation.ranked_bins import BINS, OF_TWO_CLASSES, RankedBins, bin_of
-from ouzel.evaluation.ranking import Ranks
+from ouzel.evaluation.ranking import BINS, OF_TWO_CLASSES, RankedBins, Ranks, bin_of
 from ouzel.kernels.jit import kernel
 from ouzel.model.answers import estimates, is_probabilistic
 from ouzel.model.tasks.task import Outcome, Task

@@ -11,7 +11,7 @@ from typing import Any
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
 from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
-from ouzel.evaluation.ranked_bins import RARE
+from ouzel.evaluation.ranking import RARE
 from ouzel.terms import losses
 
 MOST_NAME = 12  # characters of the name of a line

@@ -92,7 +92,7 @@ def _show(found: dict[str, TestReport]) -> None:
     from ouzel.cli.ui.outputs import FIGURES, OF_RARE_CLASSES
     from ouzel.cli.ui.tables import console_for_tables, named_table, show_named
     from ouzel.evaluation.formatting import figure
-    from ouzel.evaluation.ranked_bins import RARE
+    from ouzel.evaluation.ranking import RARE
 
     console = console_for_tables()
     reports, titles = found.values(), dict(FIGURES)

@@ -65,7 +65,12 @@ FIGURES: dict[str, str] = {
     "mae": "mean absolute error",
     "r2": "share of the variance that is explained",
     "deviance": "mean Poisson deviance of counts, by the Poisson loss",
-    "average_precision": "mean over the groups of a ranking",
+    "average_precision": "of the rarer of two classes; mean over the groups of a ranking",
+    "average_precision_error": "how far that of two classes may be off, for it is counted in bins",
+    "precision": "of the rarer of two classes: share of the right ones among examples taken for it, by importance",
+    "recall": "share of the rarer of two classes that is taken for it",
+    "f1": "harmonic mean of these two",
+    "rare_share": "share of the rarer of two classes, by importance",
     "precision_at_1": "of the first of a group",
     "precision_at_5": "of the first five",
     "precision_at_10": "of the first ten",
@@ -116,6 +121,7 @@ class Report(Result):
     task: Task
     examples: Annotated[Count, about("learnt in the first pass")]
     pairs: Annotated[Count | None, about("of a ranking, whose figures are of pairs")]
+    rare_class: Annotated[Label | None, about("the rarer of two classes")]
     baseline_of: Annotated[str | None, about("what the baseline predicts, and its figure where it is not the first")]
     warnings: Warnings
     classes: Classes

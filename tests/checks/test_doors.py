@@ -79,19 +79,19 @@ def data_of(form):
     }[form]()
 
 
-def new():
-    return ouzel.OnlineClassifier("adagrad")
+def new(weights=None):
+    return ouzel.OnlineClassifier("adagrad", class_weight=weights)
 
 
-def learnt_one_by_one(data):
-    model = new()
+def learnt_one_by_one(data, weights):
+    model = new(weights)
     for row, label in zip(data, LABELS.tolist(), strict=True):
         model.learn_one(row, label)
     return model
 
 
-def learnt_in_blocks(data):
-    model = new()
+def learnt_in_blocks(data, weights):
+    model = new(weights)
     rows = isinstance(data, list)
     ouzel.progressive_validation(model, ouzel.blocks_from(data, LABELS.tolist(), block_rows=17 if not rows else 23))
     return model
@@ -103,21 +103,21 @@ def in_two(data, model):
     return model.partial_fit(part(0, 25), LABELS[:25]).partial_fit(part(25, COUNT), LABELS[25:])
 
 
-def trained(form, door, folder, tmp_path):
+def trained(form, door, folder, tmp_path, weights=None):
     """A model of a form of the examples that came in by a door."""
     if form in FILES:
-        assert (
-            run(["train", str(folder / FILES[form]), "--learner", "adagrad", "--model", str(tmp_path / "m"), "--json"])
-            == 0
-        )
+        pairs = [f"{label}={weight}" for label, weight in weights.items()] if isinstance(weights, dict) else [weights]
+        flags = ["--class-weight", ",".join(pairs)] if weights is not None else []
+        flags += ["--learner", "adagrad", "--model", str(tmp_path / "m"), "--json"]
+        assert run(["train", str(folder / FILES[form]), *flags]) == 0
         return ouzel.load(tmp_path / "m")
     data = data_of(form)
     return {
-        "learn_one": lambda: learnt_one_by_one(data),
-        "blocks": lambda: learnt_in_blocks(data),
-        "fit": lambda: new().fit(data, LABELS),
-        "partial_fit": lambda: in_two(data, new()),
-        "learn_many": lambda: new().learn_many(data, LABELS),
+        "learn_one": lambda: learnt_one_by_one(data, weights),
+        "blocks": lambda: learnt_in_blocks(data, weights),
+        "fit": lambda: new(weights).fit(data, LABELS),
+        "partial_fit": lambda: in_two(data, new(weights)),
+        "learn_many": lambda: new(weights).learn_many(data, LABELS),
     }[door]()
 
 
@@ -185,6 +185,32 @@ def test_every_door_to_train_and_every_door_to_predict_give_the_same_digits_or_r
             continue  # whole numbers as keys are ids, whatever they are called
         with pytest.raises(ValueError, match=r"^[^\n]+\n?$"):  # in scikit-learn's words where it counts columns
             pytest.fail(f"{other} by {way}: {predicted(model, other, way, folder, tmp_path, capsys)[:3]}")
+
+
+FIRST = {NAMED: ("pandas", "fit"), NUMBERED: ("sparse", "fit"), ARRAYS: ("array", "fit")}
+WEIGHTS = {"balanced": "balanced", "given": {"yes": 5.0, "no": 0.25}}
+
+
+@pytest.fixture(scope="module")
+def weighed(folder, tmp_path_factory):
+    """The digits with weights of classes, by family and kind of weights."""
+    found = {}
+    for forms, (form, door) in FIRST.items():
+        for kind, weights in WEIGHTS.items():
+            model = trained(form, door, folder, tmp_path_factory.mktemp("w"), weights)
+            found[forms, kind] = model.predict_proba(data_of(form))[:, 1]
+    return found
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize(("form", "door"), TRAIN)
+def test_weights_of_classes_are_the_same_at_every_door(form, door, kind, folder, tmp_path, reference, weighed):
+    forms = family(form)
+    model = trained(form, door, folder, tmp_path, WEIGHTS[kind])
+
+    found = model.predict_proba(data_of(FIRST[forms][0]))[:, 1]
+    np.testing.assert_array_equal(found, weighed[forms, kind])
+    assert not np.allclose(found, reference[forms])
 
 
 def test_names_in_digits_are_one_feature_in_tables_objects_and_dictionaries(tmp_path):

@@ -35,6 +35,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             names: tuple[str, ...] = ("model",),
             settings: dict | None = None,
             reading: dict | None = None,
+            class_weight: str | dict | None = None,
             shadow: bool = False,
         ) -> TestClient:
             metrics, limits = Metrics(), limits or ServiceLimits()
@@ -42,7 +43,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             for name in names:
                 folder = Folder(tmp_path / name)
                 if not folder.begun:
-                    begin(folder, None, learner, settings or {}, reading or {})
+                    begin(folder, None, learner, settings or {}, reading or {}, class_weight)
                 models[name] = Served(folder, limits, 3600.0, metrics=metrics)
             shadowing = Shadowing(*models.values()) if shadow else None
             app = application(Service(models, limits, metrics, shadowing), tokens)

@@ -273,3 +273,22 @@ def test_a_learner_with_a_full_matrix_learns_named_columns_and_stands_after_a_re
 
     assert sum(one["prediction"] == int(row["age"] > 0.0) for one, row in zip(found, rows, strict=True)) > 50
     assert [again.post("/v1/predict", json=dict(reversed(row.items()))).json() for row in rows] == found
+
+
+def test_a_service_weighs_classes_as_a_model_of_python_does(start):
+    import ouzel
+
+    rows = [({"x": float(k % 5), "y": float(k % 3)}, "yes" if k % 7 == 0 else "no") for k in range(60)]
+    client, model = start(class_weight="balanced"), ouzel.OnlineClassifier("adagrad", class_weight="balanced")
+    plain = ouzel.OnlineClassifier("adagrad")
+    for features, label in rows:
+        client.post("/v1/learn", json={"label": label, **features})
+        model.learn_one(features, label)
+        plain.learn_one(features, label)
+
+    said = client.post("/v1/predict", json={"x": 1.0, "y": 2.0}).json()["probabilities"]["yes"]
+    assert said == model.predict_proba_one({"x": 1.0, "y": 2.0})["yes"]
+    assert said != plain.predict_proba_one({"x": 1.0, "y": 2.0})["yes"]
+    figures = client.get("/v1/model").json()
+    assert figures["rare_share"] == 9 / 60
+    assert {"auc", "average_precision", "recall", "f1"} < set(figures)

@@ -7,8 +7,10 @@ from typing import Annotated, Any, ClassVar
 
 from ouzel.cli.options import pair_of
 from ouzel.cli.parameters import BYTES, Kind, choice, option
+from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT, LEARNERS
+from ouzel.numerals import is_number
 from ouzel.ranges import Range, check
 
 LEARNER = Kind("LEARNER", words=lambda: LEARNERS)
@@ -92,10 +94,46 @@ class Preparation:
         option("Half-life of what the learner has accumulated, in examples; for streams that change."),
     ] = None
 
+    class_weight: Annotated[
+        list[str] | None,
+        option(
+            "Weight of a class, by which its examples count more or less: yes=5,no=1; or balanced, by the classes' "
+            "shares so far; may be repeated.",
+            takes="CLASS=WEIGHT",
+        ),
+    ] = None
+
     @property
     def prepared(self) -> dict[str, Any]:
         """Keywords of the model for these options."""
-        return {"scale_targets": not self.raw_targets, "standardize": self.standardize, "forget": self.forget}
+        weighed = {"class_weight": class_weight_of(self.class_weight or [])}
+        return {
+            "scale_targets": not self.raw_targets,
+            "standardize": self.standardize,
+            "forget": self.forget,
+            **weighed,
+        }
+
+
+def class_weight_of(given: list[str]) -> str | dict[str, float] | None:
+    """Return the weights of classes that --class-weight gives; a label may hold = and, in a pair of its own, commas.
+
+    >>> class_weight_of(["yes=5,no=1"]), class_weight_of(["a,b=2", "c=d=0.5"]), class_weight_of(["balanced"])
+    ({'yes': 5.0, 'no': 1.0}, {'a,b': 2.0, 'c=d': 0.5}, 'balanced')
+    """
+    if given in ([], ["balanced"]):
+        return given[0] if given else None
+    weights: dict[str, float] = {}
+    for text in given:
+        listed = [pair.rpartition("=") for pair in text.split(",")]
+        apart = all(label and is_number(weight) for label, _, weight in listed)
+        for label, _, weight in listed if apart else [text.rpartition("=")]:
+            if not label.strip() or not is_number(weight):
+                raise OuzelError(f"--class-weight takes CLASS=WEIGHT, such as yes=5,no=1, or balanced; got {text!r}")
+            if label.strip() in weights:
+                raise OuzelError(f"--class-weight gives two weights to the class {label.strip()!r}; leave one out")
+            weights[label.strip()] = float(weight)
+    return weights
 
 
 def check_most_classes(most: int | None) -> None:

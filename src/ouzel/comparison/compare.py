@@ -166,7 +166,7 @@ def compare(
     shuffles : number of random orders, in memory, instead of one pass
     each : compare on each file separately: one column of errors per file, and mean ranks
     jobs : learners that run at the same time
-    options : of every `Model`: intercept, standardize, forget, bits, seed, task, classes
+    options : of every `Model`: intercept, standardize, forget, class_weight, bits, seed, task, classes
 
     Examples
     --------

@@ -15,6 +15,7 @@ from ouzel.comparison.significance import LEVEL, against_best, critical_differen
 from ouzel.comparison.tables import Table
 from ouzel.errors import OuzelError
 from ouzel.evaluation.formatting import NAMES, figure, size
+from ouzel.evaluation.ranking import RARE
 
 LEAST = "* the best of a file"  # what a note says of stars for the least error
 TESTED = (
@@ -71,6 +72,8 @@ def table_of_reading(
     rows = best_of_rows(entries)
     least = min(row[0].figure for row in rows)
     first = entries[0]
+    figures = {id(row[0]): row[0].scores.figures() for row in rows}
+    rare = any((of["rare_share"] or 1.0) < RARE for of in figures.values())
     stepped, sparse, budgeted = (
         any(getattr(entry.candidate, name) is not None for entry in entries) for name in ("step", "l1", "budget")
     )
@@ -80,6 +83,7 @@ def table_of_reading(
     titles += [
         NAMES["rmse" if first.model.task.numbers else "error_rate"],
         NAMES["mean_loss"],
+        *(NAMES[name] for name in ("average_precision", "f1") if rare),
         "recovery" if recovered else "non-zeros",
     ]
     cells, records = [], []
@@ -99,6 +103,7 @@ def table_of_reading(
                 *(settings[name] for name, is_wanted in wanted.items() if is_wanted),
                 f"{figure(entry.figure)}{'*' if entry.figure == least else ''}",
                 f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else ''}",
+                *(figure(figures[id(entry)][name]) for name in ("average_precision", "f1") if rare),
                 last,
                 f"{entry.seconds:.3f}",
             ]
@@ -107,6 +112,9 @@ def table_of_reading(
         found = {name: value for name, value in found.items() if not isinstance(value, (dict, list))}
         records.append({**found, **chosen.varied})
     note = f"* the best of {len(entries)} candidates over {first.scores.examples:,} examples"
+    if rare and first.scores.rare_class is not None:
+        shown_class = first.model.classes.known[first.scores.rare_class]
+        note += f"\naverage precision and F1 of the rare class, {shown_class}"
     if any(row[0].warnings for row in rows):
         note += "\n! diverged: far worse than a prediction without features; try smaller steps"
     return Table([*titles, "seconds"], cells, records, note)

@@ -61,7 +61,7 @@ def train(
     most_classes : maximum number of classes
     on_begin, on_round : called with the training before the first round, and after every one
     say : called with lines for people, on what was decided of columns and labels
-    options : of `ouzel.model.model.Model`: settings of the learner, `forget`, `standardize`, …
+    options : of `ouzel.model.model.Model`: settings of the learner, `forget`, `class_weight`, …
 
     Examples
     --------

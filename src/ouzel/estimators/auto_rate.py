@@ -18,7 +18,7 @@ class AutoRateClassifier(Named, Classifier):
     loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
         quantile, poisson, or a term
     learning_rate : multiplies all step sizes; a number from 1e-30 to 1e9
-    fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
+    class_weight, fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
     --------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
+from ouzel.model.remarks import absent_classes
 from ouzel.model.room import beginning
 from ouzel.streams.sources.error_context import wrap_errors
 
@@ -23,16 +26,23 @@ def _gives_probabilities(self: Classifier) -> bool:
     return True
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Classifier(ClassifierMixin, Estimator):
     """Labels of any kind; classes may appear at any time unless they were declared."""
 
     task = "classification"
     river_kind = "MiniBatchClassifier"
 
+    class_weight: Any = None
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
         self.__dict__.pop("model_", None)
-        return self._learn(X, y, None, sample_weight, passes=self.passes)
+        self._learn(X, y, None, sample_weight, passes=self.passes)
+        absent = absent_classes(self.model_)
+        if absent is not None:
+            warnings.warn(absent, stacklevel=2)
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more examples. `classes`, on the first call, declares all there will be; others are refused then."""
@@ -78,6 +88,9 @@ class Classifier(ClassifierMixin, Estimator):
     def intercept_(self) -> np.ndarray:
         """Weight of the constant feature, (1,) or (classes,)."""
         return self._shown_weights()[:, 0]
+
+    def _model_options(self) -> dict[str, Any]:
+        return {**super()._model_options(), "class_weight": self.class_weight}
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

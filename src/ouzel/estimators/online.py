@@ -34,6 +34,7 @@ class Online(Estimator):
         fit_intercept: bool = True,
         standardize: bool = False,
         forget: float = 0.0,
+        class_weight: Any = None,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
@@ -53,6 +54,7 @@ class Online(Estimator):
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
         said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
+        said |= {} if class_weight is None else {"class_weight": class_weight}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
@@ -78,7 +80,7 @@ class Online(Estimator):
     def around(cls, model: Model) -> Self:
         """An estimator with the parameters of a model, around it."""
         own = {"fit_intercept": model.intercept, "pairs": model.pairs, "bits": model.bits, "seed": model.seed}
-        own |= {name: getattr(model, name) for name in ("scale_targets", "standardize", "forget")}
+        own |= {name: getattr(model, name) for name in ("scale_targets", "standardize", "forget", "class_weight")}
         estimator = cls(learner=model.learner.name)
         estimator.set_params(**{name: own[name] for name in own if name in estimator.get_params(deep=False)})
         usual, said = in_words(estimator._resolved()), in_words(model.settings)
@@ -124,6 +126,8 @@ class OnlineClassifier(Online, Classifier):
     fit_intercept : whether every example has a constant feature
     standardize : whether the learner sees dense features centred and scaled, as the stream tells their mean and spread
     forget : examples after which what the learner has accumulated counts for half, for streams that change; 0 for never
+    class_weight : what importances are multiplied by: a dict from classes to weights, 1 for those not in it, or
+        "balanced", by the classes' shares of the stream so far, see docs/imbalanced.md
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
     categorical, numeric, text, dates : names of columns of data frames, or of features of dictionaries, that hold such;

@@ -3,9 +3,8 @@
 Every sum runs example by example in one order. A prediction is right only if the margin of the true class is strictly
 the largest: a tie is a mistake, and so is a margin that is not a number.
 
-The area under the ROC curve is counted from a histogram over the leading 16 bits of the float32 margins (sign, exponent
-and 7 bits of mantissa: bins less than 1 % wide at any scale). Pairs within a bin count one half, so the area is off by
-at most half their share, which `auc_error` states.
+Of two classes, the area under the ROC curve and the average precision come from a histogram of the margins, which
+says how far they may be off (`ranking`). Precision, recall and F1 are those of the rarer class.
 """
 
 from __future__ import annotations
@@ -17,25 +16,16 @@ import numpy as np
 
 from ouzel.evaluation.baseline import Baseline, least_loss
 from ouzel.evaluation.calibration import Calibration
-from ouzel.evaluation.ranking import Ranks
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.evaluation.ranking import BINS, OF_TWO_CLASSES, RankedBins, Ranks, bin_of
+from ouzel.kernels.jit import kernel
 from ouzel.model.answers import estimates, is_probabilistic
 from ouzel.model.tasks.task import Outcome, Task
 from ouzel.terms.losses import Poisson
 
 WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES, LEAST_LOSS = range(9)
-BINS = 1 << 16
-HALF, LAST_BIT, FIRST_BIT = np.uint32(16), np.uint32(31), np.uint32(1 << 31)
+MISSED, SMALLEST, SUMS = range(9, 12)  # mistakes on the second of two classes, the smallest importance; how many sums
 MOST_CONFUSED = 200  # classes up to which a confusion matrix is kept
 SMALLEST_PROBABILITY = 1e-15
-
-
-@force_inline
-def bin_of(margin):
-    """The histogram bin of a margin: the leading 16 bits of its float32, arranged to grow with the margin."""
-    bits = np.float32(margin).view(np.uint32)
-    ordered = ~bits if bits >> LAST_BIT else bits | FIRST_BIT
-    return ordered >> HALF
 
 
 @kernel
@@ -49,6 +39,9 @@ def score_two(margins, targets, importances, losses, sums, confusion, histogram)
         sums[LOG_LOSS] += importance * losses[i]
         if not right:
             sums[MISTAKES] += importance
+            sums[MISSED] += importance * target
+        if importance > 0.0 and (sums[SMALLEST] == 0.0 or importance < sums[SMALLEST]):
+            sums[SMALLEST] = importance
         confusion[target, target if right else 1 - target] += 1
         histogram[target, bin_of(margins[i])] += importance
 
@@ -117,7 +110,7 @@ class Scores:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.examples = 0
-        self.sums = np.zeros(9)
+        self.sums = np.zeros(SUMS)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
         self.calibration = Calibration()
@@ -215,20 +208,28 @@ class Scores:
         return None if self.baseline is None else self._constant.about
 
     @property
-    def auc(self) -> float | None:
-        """Area under the ROC curve of two classes, to within `auc_error`."""
-        return self._area()[0]
+    def rare_class(self) -> int | None:
+        """Position of the rarer of two classes, of which average precision, precision, recall and F1 are."""
+        bins = self._bins()
+        return None if bins is None else bins.rarer()
 
-    @property
-    def auc_error(self) -> float | None:
-        """Largest possible error of `auc`."""
-        return self._area()[1]
+    def of_two_classes(self) -> dict[str, float | None]:
+        """Figures by the margins of two classes, by name; None of other tasks, and where one class has not come."""
+        bins = self._bins()
+        if bins is None:
+            return dict.fromkeys(OF_TWO_CLASSES)
+        mistakes, missed, smallest = self.sums[[MISTAKES, MISSED, SMALLEST]].tolist()
+        at_threshold = bins.at_threshold(mistakes - missed, missed)
+        found = (*bins.area(), *bins.average_precision(smallest), *at_threshold)
+        return dict(zip(OF_TWO_CLASSES, found, strict=True))
 
     def figures(self) -> dict[str, float | None]:
         """Every figure that the task has, by name."""
-        names = ("error_rate", "accuracy", "mean_loss", "log_loss", "calibration_error", "auc", "auc_error")
-        found = {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "deviance", "baseline")}
-        return {**found, **self.ranks.figures()}
+        names = ("error_rate", "accuracy", "mean_loss", "log_loss", "calibration_error")
+        found = {name: getattr(self, name) for name in names}
+        found |= {name: getattr(self, name) for name in ("rmse", "mae", "r2", "deviance", "baseline")}
+        parts = self.ranks.figures(), self.of_two_classes()  # both have an average precision
+        return found | (parts[1] | parts[0] if self.task.groups else parts[0] | parts[1])
 
     def to_json(self) -> dict[str, Any]:
         """Everything counted so far, exactly, as JSON values."""
@@ -246,8 +247,8 @@ class Scores:
     def restore(self, stored: dict[str, Any], classes: int = 2) -> None:
         """Restore the state that `to_json` gave for `classes` classes; raise ValueError if it is not valid."""
         sums, confusion = np.array(stored["sums"], np.float64), np.array(stored["confusion"], np.int64)
-        if sums.shape == (LEAST_LOSS,):  # of earlier versions
-            sums = np.append(sums, np.nan)
+        if sums.shape in ((LEAST_LOSS,), (MISSED,)):  # of earlier versions
+            sums = np.append(sums, [np.nan] * (SUMS - len(sums)))
         places, counts = stored["histogram"]
         at, in_bins = np.array(places, np.int64), np.array(counts, np.float64)
         square = (max(len(confusion), 2),) * 2 if len(confusion) or classes <= MOST_CONFUSED else (0,)
@@ -275,14 +276,10 @@ class Scores:
         elif room and classes > room:
             self.confusion = np.pad(self.confusion, (0, classes - room))
 
-    def _area(self) -> tuple[float | None, float | None]:
-        negative, positive = self.histogram[:, self.histogram.any(axis=0)]  # few bins hold anything
-        pairs = negative.sum() * positive.sum()
-        if len(self.confusion) != 2 or not pairs:
-            return None, None
-        within = float((negative * positive).sum() / 2)
-        below = np.cumsum(negative) - negative
-        return float((positive @ below + within) / pairs), float(within / pairs)
+    def _bins(self) -> RankedBins | None:
+        """The margins of two classes; None of other tasks, and where one class has not come."""
+        bins = RankedBins.of(self.histogram) if len(self.confusion) == 2 and not self.task.groups else None
+        return bins if bins is not None and bins.complete else None
 
 
 def confusion_in_order(scores: Scores, order: list[int]) -> list[list[int]] | None:

@@ -17,6 +17,7 @@ from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.report import Report, warnings_of
 from ouzel.model.model import Model
+from ouzel.model.remarks import absent_classes
 from ouzel.model.settings import in_words
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Count, Range, ranged
@@ -286,8 +287,9 @@ def _report(run: Run) -> Report:
         seconds_compiling=run.clock.seconds["compiling"],
         curve=run.curve.points,
         calibration=scores.calibration.points,
-        warnings=warnings_of(model, scores),
+        warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
         baseline_of=scores.baseline_of,
+        rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],
         **scores.figures(),
     )
 

@@ -11,7 +11,10 @@ from typing import Any
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
 from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
+from ouzel.evaluation.ranking import RARE
 from ouzel.terms import losses
+
+MOST_NAME = 12  # characters of the name of a line
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +37,13 @@ class Report:
     mae: float | None
     r2: float | None
     deviance: float | None  # of counts by the Poisson loss
-    average_precision: float | None  # of a ranking: mean over groups, scored before they are learnt
+    average_precision: float | None  # of the rarer of two classes; of a ranking: mean over groups, not learnt yet
+    average_precision_error: float | None
+    precision: float | None  # of the rarer of two classes, as recall and f1
+    recall: float | None
+    f1: float | None
+    rare_share: float | None  # of the rarer class, by importance
+    rare_class: Any  # which it is
     precision_at_1: float | None
     precision_at_5: float | None
     precision_at_10: float | None
@@ -83,6 +92,9 @@ class Report:
             other_loss = () if self.log_loss == self.mean_loss else ("log_loss",)
             facts.append(self._line("error_rate", "accuracy"))
             facts.append(self._line("mean_loss", *other_loss, "auc", "calibration_error"))
+            if self.rare_share is not None and self.rare_share < RARE:
+                of_it = figures(vars(self), "f1", "precision", "recall", "average_precision")
+                facts.append((f"class {self.rare_class}"[:MOST_NAME], "   ".join(of_it)))
         elif self.task == "ranking":
             facts.append((NAMES["error_rate"], f"{figure(self.error_rate)}   of {self.pairs or 0:,} pairs"))
             if self.average_precision is not None:

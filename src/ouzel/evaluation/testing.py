@@ -24,6 +24,7 @@ class TestReport:
     examples: int  # predicted; of a ranking, pairs
     left_out: int  # without a label, or of a class that the model does not know
     figures: dict[str, float]
+    rare_class: Any  # the rarer of two classes, which average precision, precision, recall and F1 are of
     classes: list[Any]
     confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
     calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
@@ -67,6 +68,7 @@ def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
         examples=scores.examples,
         left_out=rows - predicted,
         figures=figures,
+        rare_class=None if scores.rare_class is None else own.classes.known[scores.rare_class],
         classes=[own.classes.known[place] for place in order],
         confusion=confusion_in_order(scores, order),
         calibration=scores.calibration.points,

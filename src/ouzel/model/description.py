@@ -10,7 +10,7 @@ from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.learners import catalogue
 from ouzel.model.label_encoder import MOST_CLASSES, Classes
 from ouzel.model.model import SLOT_LIMIT, Model
-from ouzel.model.settings import resolve_settings
+from ouzel.model.settings import BALANCED, resolve_settings
 from ouzel.model.slot_map import MOST, SlotMap
 from ouzel.model.tasks.choose import TASKS
 from ouzel.ranges import Bits, Choice, Label, Range, Seed, Table, check_stored
@@ -48,8 +48,13 @@ DESCRIPTION: dict[str, Any] = {
     "notes": Table,
 }
 """What stands in a model file beside the arrays."""
-SLOTS = {"slots": Annotated[list[Id], Range(high=MOST)]}
-"""The same, of a model whose feature ids get slots as they come: the ids, in order. Older files have id + 1 as slot."""
+SOMETIMES: dict[str, Any] = {
+    "slots": Annotated[list[Id], Range(high=MOST)],  # of feature ids that get slots as they come; else it is id + 1
+    "class_weight": Annotated[str, Choice((BALANCED,))]
+    | Annotated[list[tuple[Label, float]], Range(high=MOST_CLASSES)],
+    "class_counts": Annotated[list[float], Range(high=MOST_CLASSES + 1)],  # balanced: sums of importances, of all first
+}
+"""What stands there of some models."""
 
 
 def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
@@ -57,6 +62,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
     slots = {} if model.slot_map is None else {"slots": model.slot_map.ids.tolist()}
     return {
         **slots,
+        **_class_weights_of(model),
         "learner": model.learner.name,
         "settings": to_json(model.settings),
         "task": model.task.name,
@@ -79,10 +85,21 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _class_weights_of(model: Model) -> dict[str, Any]:
+    """The weights of a model's classes, if it has any."""
+    weights = model.preparation.class_weights
+    if weights is None:
+        return {}
+    if isinstance(weights.given, dict):
+        return {"class_weight": [[label, weight] for label, weight in weights.given.items()]}
+    return {"class_weight": weights.given, "class_counts": weights.sums()}
+
+
 def model_of(described: Any) -> Model:
     """The model that was described, without its states."""
-    mapped = isinstance(described, dict) and "slots" in described
-    check_stored(described, DESCRIPTION | SLOTS if mapped else DESCRIPTION)
+    more = set(described) & set(SOMETIMES) if isinstance(described, dict) else set()
+    check_stored(described, DESCRIPTION | {name: SOMETIMES[name] for name in SOMETIMES if name in more})
+    mapped, weighed = "slots" in more, described.get("class_weight")
     known = described["classes"]
     if len(set(known)) != len(known):
         raise OuzelError(f"classes are not different; got {reprlib.repr(known)}")
@@ -97,10 +114,12 @@ def model_of(described: Any) -> Model:
         learner.name,
         task=described["task"],
         begin=False,
+        class_weight=dict(weighed) if isinstance(weighed, list) else weighed,
         **{name: described[name] for name in ("intercept", "bits", "seed", "pairs", *PREPARED)},
         **settings._asdict(),
     )
     model.classes = Classes(known, described["closed"])
+    _count_classes(model, described.get("class_counts"))
     model.examples, model.unlabelled = described["examples"], described["unlabelled"]
     model.dimension = described["dimension"]
     if mapped or model.slot_map is not None:
@@ -109,6 +128,18 @@ def model_of(described: Any) -> Model:
     model.space = space_of(described["features"])
     _check_reading(described["notes"].get("reading", {}))
     return model
+
+
+def _count_classes(model: Model, counts: list[float] | None) -> None:
+    """Have the counts of a description's classes."""
+    weights = model.preparation.class_weights
+    balanced = weights is not None and weights.given == BALANCED
+    if balanced != (counts is not None):
+        raise OuzelError("class_counts are those of balanced classes, and of no others")
+    if weights is not None and counts is not None:
+        if not 0 < len(counts) <= len(model.classes) + 1 or min(counts) < 0.0:
+            raise OuzelError(f"class_counts are not those of {len(model.classes)} classes")
+        weights.take(counts)
 
 
 def _slot_map(model: Model, described: dict[str, Any]) -> SlotMap:

@@ -10,6 +10,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners.gains.parts import sum_of
 from ouzel.model.model import Model
 from ouzel.model.rounds import common, gains_of, model_of, require_gains, shape_of, shaped, untrained
+from ouzel.model.settings import normalized
 from ouzel.terms.names import to_json
 
 ALIKE: dict[str, Callable[[Model], Any]] = {
@@ -20,6 +21,7 @@ ALIKE: dict[str, Callable[[Model], Any]] = {
     "scale_targets": lambda model: model.scale_targets,
     "standardize": lambda model: model.standardize,
     "forget": lambda model: model.forget,
+    "class_weight": lambda model: normalized(model.class_weight),
     "bits": lambda model: model.bits,
     "seed": lambda model: model.seed,
 }
@@ -63,7 +65,8 @@ def _merge_models(models: Sequence[Model]) -> Model:
     for other in models[1:]:
         for name, of in ALIKE.items():
             if of(first) != of(other):
-                one, two = (model.settings if name == "settings" else of(model) for model in (first, other))
+                plain = name if name in ("settings", "class_weight") else None
+                one, two = (getattr(model, plain) if plain else of(model) for model in (first, other))
                 raise OuzelError(f"models merge only with the same {name}; these have {one} and {two}")
     shape = common([shape_of(model) for model in models])
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing

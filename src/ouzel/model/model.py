@@ -20,7 +20,7 @@ from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.remarks import Remarks, outlier_of
 from ouzel.model.room import begin_slot_map, capacity_for, make_room, make_room_for, slots_of_one
-from ouzel.model.settings import resolve_settings
+from ouzel.model.settings import check_class_weight, resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
@@ -44,7 +44,8 @@ class Model:
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
     learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
     `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
-    `forget` is a half-life in examples, 0 for none. A model not to `begin` has no states: they come from a file.
+    `forget` is a half-life in examples, 0 for none. `class_weight` multiplies importances: "balanced", or a dict from
+    classes to weights (`model/class_weights.py`). A model not to `begin` has no states: they come from a file.
 
     Examples
     --------
@@ -70,14 +71,16 @@ class Model:
         scale_targets: bool = True,
         standardize: bool = False,
         forget: HalfLife = 0.0,
+        class_weight: Any = None,
         begin: bool = True,
         **settings: Any,
     ) -> None:
         self.learner = catalogue.find(learner)
         self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
         self.intercept, self.scale_targets, self.standardize = bool(intercept), bool(scale_targets), bool(standardize)
-        scaling = {"scale_targets": scale_targets, "intercept": self.intercept}
-        self.task = choose_task(task, self.learner, self.settings, pairs, classes, **scaling)
+        self.class_weight = check_class_weight(class_weight)
+        more: Any = {"scale_targets": scale_targets, "intercept": self.intercept, "class_weight": self.class_weight}
+        self.task = choose_task(task, self.learner, self.settings, pairs, classes, **more)
         self.classes = Classes(classes or (), closed=classes is not None)
         self.bits, self.seed, self.pairs, self.forget = bits, seed, pairs, forget
         self.empty(begin)
@@ -89,7 +92,8 @@ class Model:
         self.remark: str | None = None  # on the data learnt: lines to be shown
         self.slot_map = begin_slot_map(self.keeps_pairs and isinstance(self.module, protocol.Renumbered))
         self.remarks, self.states = Remarks(), list[protocol.State]()
-        self.preparation = Preparation(self.learner, self.module, self.standardize, self.forget, self.task.groups)
+        prepared = self.standardize, self.forget, self.task.groups, self.class_weight
+        self.preparation = Preparation(self.learner, self.module, *prepared)
         if begin:
             self.preparation.begin(self.capacity)
             self.task.make_states(self, len(self.classes))
@@ -182,7 +186,7 @@ class Model:
         A ranking model gives an entry a pair of the block's groups, which are taken as whole.
         """
         self.unlabelled += int(np.count_nonzero(np.isnan(block.labels)))
-        block = _labelled(block)
+        block = block.labelled()
         space = reconcile(self.space, block.space, learning=True)
         make_room_for(self, block)
         self.space = space
@@ -196,15 +200,18 @@ class Model:
 
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:
         """Learn one example of ids + 1 (uint32, 0 for the constant) and sound values (float32); its margins before."""
+        preparation = self.preparation
+        if preparation.class_weights is not None:
+            importance = preparation.weigh_one(self.classes, label, importance, self.examples)
         if self.slot_map is not None:
             slots, values = slots_of_one(self, slots, values, importance)
-        if importance > 0.0 and self.preparation.moments is not None:
-            self.preparation.count_one(slots, values, self.examples, self.compiled)
-        slots, values = self.preparation.one(slots, values, importance)
+        if importance > 0.0 and preparation.moments is not None:
+            preparation.count_one(slots, values, self.examples, self.compiled)
+        slots, values = preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
-        if self.forget and self.examples % self.preparation.every == 0:
-            self.preparation.fade(self.module, self.states, self.settings)
+        if self.forget and self.examples % preparation.every == 0:
+            preparation.fade(self.module, self.states, self.settings)
         if self.examples % NAMES_EVERY == 0:
             self._forget_names()
         return margins
@@ -221,7 +228,7 @@ class Model:
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
         reconcile(self.space, block.space)
-        return self.task.evaluate(self, _labelled(block))
+        return self.task.evaluate(self, block.labelled())
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example given as ids + 1, one a column."""
@@ -290,9 +297,3 @@ class Model:
         """A budgeted learner keeps the names of its members only."""
         if self.budgeted:
             self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
-
-
-def _labelled(block: Block) -> Block:
-    """The block without the examples that have no label."""
-    missing = np.isnan(block.labels)
-    return block.select(np.flatnonzero(~missing)) if missing.any() else block

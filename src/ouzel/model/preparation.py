@@ -1,4 +1,4 @@
-"""What is done with examples before they are learnt: features are counted and standardised, and states forget."""
+"""What is done with examples before they are learnt: classes weigh, features are counted and scaled, states forget."""
 
 from __future__ import annotations
 
@@ -17,29 +17,36 @@ from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.protocol import Settings, State
 from ouzel.learners.rows import Rows
+from ouzel.model.label_encoder import Classes
+from ouzel.streams.block import Block
 
 if TYPE_CHECKING:
     from ouzel.learners import feature_scaling
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
     from ouzel.learners.gains.parts import Gains
+    from ouzel.model import class_weights
 else:
     feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
     scaling_moments = deferred("ouzel.learners.auto.moments")
     standardisation = deferred("ouzel.learners.auto.standardisation")
+    class_weights = deferred("ouzel.model.class_weights")
 
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
 
 class Preparation:
-    """The moments of features, those that they are standardised by, and when a learner forgets.
+    """The weights of classes, the moments of features, those that they are standardised by, and when a learner forgets.
 
     `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where
     features are standardised, whose scales are moments already, and where the learner keeps to a byte budget.
     """
 
-    def __init__(self, learner: Learner, module: Any, standardize: bool, forget: float, groups: bool) -> None:
+    def __init__(
+        self, learner: Learner, module: Any, standardize: bool, forget: float, groups: bool, class_weight: Any = None
+    ) -> None:
+        self.class_weights = None if class_weight is None else class_weights.ClassWeights(class_weight)
         self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
         self.features: Any = None
         by_itself = isinstance(module, protocol.Standardizing) and not groups  # which it learns the differences of
@@ -101,6 +108,8 @@ class Preparation:
         """The same with arrays of its own."""
         found = copy.copy(self)
         found.take({name: copied(part) for name, part in self.arrays().items()})
+        if self.class_weights is not None:
+            found.class_weights = self.class_weights.copied()
         return found
 
     def gains(self, base: Preparation) -> Gains:
@@ -110,6 +119,8 @@ class Preparation:
             found["features"] = scaling_moments.gains(base.features, self.features)
         if self.moments is not None:
             found["moments"] = feature_moments.gains(base.moments, self.moments)
+        if self.class_weights is not None and base.class_weights is not None:
+            found["classes"] = self.class_weights.gains(base.class_weights)
         return found
 
     def onto(self, gains: Gains) -> None:
@@ -118,6 +129,8 @@ class Preparation:
             self.features = stored_like(self.features, scaling_moments.onto(self.features, gains["features"]))
         if "moments" in gains:
             self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
+        if self.class_weights is not None:
+            self.class_weights.onto(gains["classes"])
 
     def renumber(self, places: np.ndarray) -> None:
         """Have what is known of slot k as that of slot `places[k]`."""
@@ -133,6 +146,26 @@ class Preparation:
     def nbytes(self, slots: int) -> int:
         """Bytes of its arrays for so many slots."""
         return sum(map(bytes_of, self.layouts(slots).values()))
+
+    def weigh(self, classes: Classes, positions: np.ndarray, block: Block, before: int) -> Block:
+        """A block to learn, its importances times the weights of its classes; `before` it came so many examples."""
+        if self.class_weights is None:
+            return block
+        weights = np.empty_like(block.weights)
+        for here, forget in self.intervals(before, 0, block.rows):
+            weights[here] = self.class_weights.weigh(classes, positions[here], block.weights[here])
+            if forget:
+                self.class_weights.fade(self.kept)
+        return block._replace(weights=weights)
+
+    def weigh_one(self, classes: Classes, label: Any, importance: np.float32, before: int) -> np.float32:
+        """The importance of one example times the weight of its class."""
+        if self.class_weights is None:
+            return importance
+        weighed = self.class_weights.weigh_one(classes, label, importance)
+        if self.every and (before + 1) % self.every == 0:
+            self.class_weights.fade(self.kept)
+        return weighed
 
     def rows(self, rows: Rows) -> Rows:
         """Rows to predict, as the learner sees them."""

@@ -8,6 +8,7 @@ A learner of a byte budget keeps no moments, and no line is shown.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -45,6 +46,17 @@ class Remark(NamedTuple):
 def outlier_of(model: Any) -> int:
     """The slot of the first feature that had a value of 1,000 times its usual size; 0 if none had."""
     return 0 if model.scales is None else int(model.scales.totals[OUTLIER])
+
+
+def absent_classes(model: Any) -> str | None:
+    """A line on classes that were given a weight and have had no example."""
+    weights = model.preparation.class_weights
+    absent = [] if weights is None else weights.absent(model.classes)
+    if not absent:
+        return None
+    known = reprlib.repr(model.classes.in_order()).strip("[]") or "none yet"
+    some = reprlib.repr(absent).strip("[]")
+    return f"class_weight: no example is of the class{'es' * (len(absent) > 1)} {some}; the classes are {known}"
 
 
 class Remarks:

@@ -73,6 +73,8 @@ def shaped(model: Model, shape: Shape) -> Model:
     """A copy of a model that has room for all of a shape, classes in its order."""
     found = prepared(model, shape.labels, shape.dimension, shape.closed, shape.ids)
     found.states = in_order(found, shape.labels)
+    if found.preparation.class_weights is not None:
+        found.preparation.class_weights.reorder([found.classes.find(label) for label in shape.labels])
     found.classes.rename(shape.labels)
     found.space = shape.spaces[0]
     return found
@@ -153,6 +155,8 @@ def _forget_alike(base: Model, examples: int) -> None:
     every = base.preparation.every
     for _ in range(examples // every - base.examples // every if every else 0):
         base.preparation.fade(base.module, base.states, base.settings)
+        if base.preparation.class_weights is not None:
+            base.preparation.class_weights.fade(base.preparation.kept)
 
 
 def of_one_width(spaces: list[FeatureSpace]) -> list[FeatureSpace]:

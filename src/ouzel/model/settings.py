@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ouzel.errors import OuzelError, suggest
 from ouzel.learners.catalogue import Learner
 from ouzel.learners.protocol import Settings
-from ouzel.ranges import STRENGTH, Choice, checked, declared
+from ouzel.model.label_encoder import reading_of
+from ouzel.ranges import STRENGTH, Choice, Range, check, checked, declared
+from ouzel.streams.labels import Label, check_label
 from ouzel.terms.losses import OF_ANY_UNIT, REGRESSION
 from ouzel.terms.names import DOMAINS, FAMILIES, NORMS, RESOLVERS, l1_and_l2, name_of, resolve_penalty
+
+BALANCED = "balanced"
+CLASS_WEIGHTS = Range(0.0, 1e9)
+ClassWeight = str | dict[Label, float]  # for all classes, as a user gives it
 
 
 def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
@@ -49,6 +57,38 @@ def check_names(learner: Learner, given: Iterable[str]) -> None:
         if name not in known:
             hint = suggest(name, known)
             raise OuzelError(f"learner {learner.name!r} has no setting {name!r}{hint}It has: {', '.join(known)}")
+
+
+def check_class_weight(given: Any) -> ClassWeight | None:
+    """Class weights as given, or an OuzelError of one line.
+
+    >>> check_class_weight({"yes": 5}), check_class_weight("balanced")
+    ({'yes': 5.0}, 'balanced')
+    >>> check_class_weight({"yes": float("nan")})
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: class_weight of 'yes' must be a number from 0 to 1e9; got nan
+    """
+    if given is None or (isinstance(given, str) and given == BALANCED):
+        return given
+    if not isinstance(given, Mapping):
+        raise OuzelError(f'must be "{BALANCED}" or a weight for each class; got {given!r}', subject="class_weight")
+    weights: dict[Label, float] = {}
+    for label, weight in given.items():
+        label = label.item() if isinstance(label, np.generic) else label
+        check_label(label)
+        weights[label] = check("class_weight", CLASS_WEIGHTS, weight, f"of {label!r}")
+    return weights
+
+
+def normalized(given: ClassWeight | None) -> Any:
+    """Class weights to compare: labels are what they read as, in no order.
+
+    >>> normalized({"1": 2.0, "yes": 1.0}) == normalized({"yes": 1.0, 1: 2.0})
+    True
+    """
+    if not isinstance(given, dict):
+        return given
+    return {reading_of(label) or label: weight for label, weight in given.items()}
 
 
 class Described(NamedTuple):

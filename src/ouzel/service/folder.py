@@ -136,31 +136,36 @@ def learnt_of(snapshot: Path) -> int:
 
 
 OF_JSON = ("label", "label_positive", "weight", "text", "categorical", "numeric", "dates", "ignore", "keep", "missing")
-AS_IT_IS = {"scale_targets": True, "standardize": False, "forget": None}  # defaults, for a model that already exists
+AS_IT_IS = {"scale_targets": True, "standardize": False, "forget": None}  # what a service takes no options for
 
 
 def begin(
-    folder: Folder, file: str | None, learner: str | None, settings: dict[str, Any], reading: dict[str, Any]
+    folder: Folder,
+    file: str | None,
+    learner: str | None,
+    settings: dict[str, Any],
+    reading: dict[str, Any],
+    class_weight: Any = None,
 ) -> str:
     """Start a model in a folder, or check that its model agrees with the options; return a line on what was done."""
     if folder.begun:
         model, notes = persistence.load_notes(folder.base)
+        prepared = {**AS_IT_IS, "class_weight": class_weight}
         validate_resume_options(
-            str(folder.base), model, notes.get("reading", {}), learner, settings, True, AS_IT_IS, reading
+            str(folder.base), model, notes.get("reading", {}), learner, settings, True, prepared, reading
         )
         return f"{folder.path}: going on"
     notes = {}
     if file is not None:
-        if settings or learner is not None:
+        if settings or learner is not None or class_weight is not None:
             raise OuzelError("the settings of --model FILE are in the file; leave out --learner and settings")
         model, notes = persistence.load_notes(file)
         if model.task.groups:
             raise OuzelError(f"{file}: ranks groups, which come as a whole; a service takes one example at a time")
         said = f"{folder.path}: beginning with {file}, which has learnt {model.examples:,} examples"
     else:
-        model = Model(
-            learner or catalogue.DEFAULT, bits=reading.get("bits", 18), seed=reading.get("seed", 0), **settings
-        )
+        hashing = {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
+        model = Model(learner or catalogue.DEFAULT, class_weight=class_weight, **hashing, **settings)
         said = f"{folder.path}: beginning a new model"
     folder.begin(model, {**notes, "reading": _lines_read({**notes.get("reading", {}), **reading})})
     return said
@@ -180,6 +185,7 @@ def check_all(
     learner: str | None,
     settings: dict[str, Any],
     reading: dict[str, Any],
+    class_weight: Any = None,
 ) -> Iterator[str]:
     """Check whether a service would start, without writing: yield a line on each sound part, or raise OuzelError."""
     tokens = place.check()
@@ -193,8 +199,8 @@ def check_all(
         if folder.begun:
             model, notes = persistence.load_notes(folder.base)
             if folder is folders[0]:
-                stored = notes.get("reading", {})
-                validate_resume_options(str(folder.base), model, stored, learner, settings, True, AS_IT_IS, reading)
+                stored, prepared = notes.get("reading", {}), {**AS_IT_IS, "class_weight": class_weight}
+                validate_resume_options(str(folder.base), model, stored, learner, settings, True, prepared, reading)
             owner, examples = folder.open()
             yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
             examples.close()
@@ -203,4 +209,5 @@ def check_all(
         if file is not None:
             yield f"{file}: sound, {persistence.load_model(file).examples:,} examples learnt"
         else:
-            yield f"{folder.path}: a new model, {Model(learner or 'auto', **settings).learner.name}"
+            model = Model(learner or catalogue.DEFAULT, class_weight=class_weight, **settings)
+            yield f"{folder.path}: a new model, {model.learner.name}"

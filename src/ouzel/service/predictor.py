@@ -148,6 +148,7 @@ class Predictor:
                 "error_rate": scores.error_rate,
                 "mean_loss": scores.mean_loss,
                 "baseline": scores.baseline,
+                **{name: value for name, value in scores.of_two_classes().items() if not name.endswith("_error")},
             }
         finally:
             self.owner.lock.release()

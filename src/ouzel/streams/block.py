@@ -101,6 +101,11 @@ class Block(NamedTuple):
             interaction_inputs=None if self.interaction_inputs is None else self.interaction_inputs.slice(start, stop),
         )
 
+    def labelled(self) -> Block:
+        """The examples that have a label."""
+        missing = np.isnan(self.labels)
+        return self.select(np.flatnonzero(~missing)) if missing.any() else self
+
     def parts(self, most: int = ROWS) -> Iterator[Block]:
         """The examples in blocks of at most `most` rows; the first has the names."""
         for row in range(0, self.rows, most):

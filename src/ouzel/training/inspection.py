@@ -21,7 +21,7 @@ from ouzel.training.source_records import Record
 MOST_LINES = 8  # lines of one fact shown to people
 FIGURES = (
     *("error_rate", "mean_loss", "log_loss", "auc", "rmse", "mae", "r2", "deviance"),
-    *("average_precision", "precision_at_1", "baseline"),
+    *("average_precision", "f1", "precision_at_1", "baseline"),
 )
 """Figures shown to people."""
 
@@ -142,7 +142,7 @@ def info(path: str | Path) -> ModelInfo:
     layouts = model.layouts()
     slots = None if model.budgeted else model.capacity
     given, defaults = in_words(model.settings), in_words(type(model.settings)())
-    options = ("intercept", "bits", "seed", "pairs", "scale_targets", "standardize", "forget")
+    options = ("intercept", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", "class_weight")
     return ModelInfo(
         file=str(path),
         bytes=Path(path).stat().st_size,
@@ -184,9 +184,13 @@ def _option(name: str, value: object) -> str:
 
     >>> _option("ignore", ["id", "day"]), _option("forget", 100.0), _option("standardize", True)
     ('ignore=id,day', 'forget=100', 'standardize=yes')
+    >>> _option("class_weight", {"yes": 5.0, "no": 1.0})
+    'class_weight=yes=5,no=1'
     """
     if isinstance(value, bool):
         return f"{name}={'yes' if value else 'no'}"
+    if isinstance(value, dict):
+        value = [f"{label}={weight:g}" for label, weight in value.items()]
     return f"{name}={','.join(map(str, value))}" if isinstance(value, list) else settings({name: value})
 
 

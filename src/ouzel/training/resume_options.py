@@ -7,7 +7,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.model.model import Model
-from ouzel.model.settings import in_words, resolve_settings
+from ouzel.model.settings import in_words, normalized, resolve_settings
 
 
 class ContradictionError(OuzelError):
@@ -35,6 +35,9 @@ def validate_resume_options(
         raise contradiction(path, "standardize", True, None)
     if prepared["forget"] is not None and prepared["forget"] != model.forget:
         raise contradiction(path, "forget", prepared["forget"], model.forget or None)
+    weights = prepared["class_weight"]
+    if weights is not None and normalized(weights) != normalized(model.class_weight):
+        raise contradiction(path, "class_weight", weights, model.class_weight)
     given = resolve_settings(model.learner, dict(settings))
     for name, value in settings.items():
         here = name if name in given._fields else "penalty"
@@ -64,10 +67,14 @@ def _option(name: str, value: object) -> str:
 
     >>> _option("forget", 100.0), _option("ignore", ("id", "day")), _option("raw_targets", True)
     ('--half-life 100', '--ignore id,day', '--raw-targets')
+    >>> _option("class_weight", {"yes": 5.0, "no": 1.0})
+    '--class-weight yes=5,no=1'
     """
     option = flag_of(name)
     if value is True:
         return option
+    if isinstance(value, dict):
+        value = tuple(f"{label}={weight:.12g}" for label, weight in value.items())
     if isinstance(value, tuple):
         value = ",".join(map(str, value))
     return f"{option} {value:.12g}" if isinstance(value, float) else f"{option} {value}"

@@ -110,6 +110,7 @@ def serve(
     models: Models,
     learner: model_options.Learner = None,
     learning: Annotated[model_options.Learning, only("loss", "learning_rate", "l1", "l2", "budget", "set_")],
+    preparation: Annotated[model_options.Preparation, only("class_weight")],
     columns: Annotated[
         options.Reading,
         only(options.Labels, options.Kinds, options.Derived, "missing", options.Hashing, options.Messages),
@@ -161,14 +162,15 @@ def serve(
         if not folder.begun:
             raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --init")
     settings, reading = learning.settings, columns.keywords()
+    weights = preparation.prepared["class_weight"]
     check_messages(plans, reading)
     if check:
         from ouzel.service.folder import check_all
 
-        for remark in check_all(folders, place, models.model, learner, settings, reading):
+        for remark in check_all(folders, place, models.model, learner, settings, reading, weights):
             print(remark)
         return
-    print(begin(folders[0], models.model, learner, settings, reading), file=sys.stderr)
+    print(begin(folders[0], models.model, learner, settings, reading, weights), file=sys.stderr)
     if models.init:
         return
     first = promoted(Path(models.data))

@@ -89,13 +89,18 @@ def _check_examples(files: list[str]) -> None:
 
 def _show(found: dict[str, TestReport]) -> None:
     """Print a table with one column per model, and the confusion matrix of a single model."""
-    from ouzel.cli.ui.outputs import FIGURES
+    from ouzel.cli.ui.outputs import FIGURES, OF_RARE_CLASSES
     from ouzel.cli.ui.tables import console_for_tables, named_table, show_named
     from ouzel.evaluation.formatting import figure
+    from ouzel.evaluation.ranking import RARE
 
     console = console_for_tables()
-    names = [name for name in FIGURES if any(name in report.figures for report in found.values())]
-    rows = [[*(figure(report.figures.get(name)) for report in found.values()), FIGURES[name]] for name in names]
+    reports, titles = found.values(), dict(FIGURES)
+    rare = {report.rare_class for report in reports if report.figures.get("rare_share", 1.0) < RARE}
+    if rare:
+        titles |= {name: f"{title} of {'/'.join(map(str, rare))}" for name, title in OF_RARE_CLASSES.items()}
+    names = [name for name in titles if any(name in report.figures for report in reports)]
+    rows = [[*(figure(report.figures.get(name)) for report in reports), titles[name]] for name in names]
     rows.append([*(f"{report.examples:,}" for report in found.values()), _counted(found)])
     if any(report.left_out for report in found.values()):
         rows.append(

@@ -105,6 +105,7 @@ class Tested(Result):
     examples: Annotated[Count, about("predicted")]
     left_out: Annotated[Count, about("examples of classes that the model does not know, or without a label")]
     figures: Annotated[Figures, about("those that apply")]
+    rare_class: Annotated[Label | None, about("the rarer of two classes")]
     classes: Classes
     confusion: Annotated[Confusion, about("rows are the true class, columns the predicted")]
     calibration: Calibration

@@ -16,6 +16,7 @@ SHOWN = (
     *("average_precision", "mean_loss", "baseline"),
 )
 FIGURES = {name: NAMES[name] for name in SHOWN}
+OF_RARE_CLASSES = {name: NAMES[name] for name in ("average_precision", "precision", "recall", "f1")}
 ABOUT = {"model": "string", "files": "string", "learner": "string", "task": "string", "examples": "int64"}
 Written = tuple[str | None, str, Callable[[str], Any]]  # a file, what to say of it, and what writes it
 

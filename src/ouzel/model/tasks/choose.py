@@ -51,6 +51,7 @@ def choose_task(
     *,
     scale_targets: bool = True,
     intercept: bool = True,
+    class_weight: Any = None,
 ) -> Task:
     """The task of a name, by default that which the loss is for, or an error if the learner or its loss cannot do it.
 
@@ -65,6 +66,8 @@ def choose_task(
         raise OuzelError(
             f"a {name} by the loss {name_of(loss)} has no classes; leave out classes={reprlib.repr(classes)}"
         )
+    if class_weight is not None and name in ("regression", "ranking"):
+        raise OuzelError(f"a {name} by the loss {name_of(loss)} has no classes; leave out", class_weight=class_weight)
     multiclass = isinstance(learner.functions_for(name, loss), Multiclass)
     if name == "classification":
         from ouzel.model.tasks.classification import OneAgainstRest, SharedState

@@ -1,8 +1,7 @@
 """Classes to tell apart, by one binary state, by one a class, or by one state that holds every class.
 
-One binary state serves two classes. From the third class on, a binary learner keeps one state a class (one against the
-rest), each of them fed every example, and one more that stands for every class not seen yet: what a new class starts
-from.
+One binary state serves two classes. From the third on, a binary learner keeps one a class (one against the rest), each
+of them fed every example, and one more that stands for every class not seen yet: what a new class starts from.
 """
 
 from __future__ import annotations
@@ -37,13 +36,14 @@ class Classification(Task):
         positions = model.classes.positions(block.labels, block.label_names)
         scores = np.full((block.rows, max(len(model.classes), 2)), -np.inf)
         losses = np.empty(block.rows)
+        weighed = model.preparation.weigh(model.classes, positions, block, model.examples)
         start = 0
         for count in range(max(known, 2), max(len(model.classes), 2) + 1):
             beyond = positions[start:] >= count
             stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
             self.make_states(model, count)
-            for here, part in model.pieces(block, start, stop):
-                found = self.learn_piece(model, part, positions[here], block.weights[here])
+            for here, part in model.pieces(weighed, start, stop):
+                found = self.learn_piece(model, part, positions[here], weighed.weights[here])
                 scores[here, :count] = found
                 losses[here] = self.losses(found, positions[here])
             start = stop

@@ -18,6 +18,7 @@ from ouzel.learners.protocol import ChosenByState, Settings, State
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, losses_of
 from ouzel.model.label_encoder import Classes
+from ouzel.model.preparation import Preparation
 from ouzel.streams.block import Block
 
 Module = Any  # of a learner: its functions
@@ -64,6 +65,10 @@ class Host(Protocol):
     @property
     def compiled(self) -> dict[tuple[str, int], tuple[Any, Any]]:
         """For single examples: a state and a function compiled for it, by its name and the state's place."""
+
+    @property
+    def preparation(self) -> Preparation:
+        """What is done with examples before they are learnt."""
 
     def rows(self, block: Block) -> Rows:
         """A block to predict as rows over the slots that the states have room for."""

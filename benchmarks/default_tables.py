@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -87,15 +88,15 @@ def summary(ratios: dict[str, Row]) -> Iterator[str]:
             yield f"| {column} | {middle:.3f} | {won} of {len(known)} | {known[worst]:.2f} ({worst}) |"
 
 
-def lost(ratios: dict[str, Row], columns: Iterable[str]) -> str:
-    """Where the default makes more mistakes than others, in words."""
+def losses_in_words(ratios: dict[str, Row], columns: Iterable[str]) -> list[str]:
+    """Return the sets on which the default makes more errors than others, with the ratios, in lines of a page."""
     parts = []
     for column in columns:
         worse = [f"{name} ({row[column]:.2f})" for name, row in ratios.items() if row[column] > 1.0]
         known = sum(row[column] > 0.0 for row in ratios.values())
         if known:
             parts.append(f"than {column} on {len(worse)} of {known}" + (f": {', '.join(worse)}" if worse else ""))
-    return "More errors " + "; ".join(parts) + "."
+    return textwrap.wrap(f"More errors {'; '.join(parts)}.", 120, break_long_words=False, break_on_hyphens=False)
 
 
 def microseconds(found: dict[str, Any], name: str) -> float:
@@ -107,7 +108,8 @@ def microseconds(found: dict[str, Any], name: str) -> float:
 
 def seconds(everything: Results) -> Iterator[str]:
     """A line a set, microseconds an example by entrant; then their medians over the sets of all."""
-    names = [DEFAULT, *PEERS]
+    timed = {name for found in everything.values() for name in found.get("seconds", {})}
+    names = [DEFAULT, *(name for name in PEERS if name in timed)]
     rows = {
         name: {who: microseconds(found, who) for who in names}
         for name, found in everything.items()
@@ -142,7 +144,7 @@ def page_of(
         if not rows:
             return
         yield from [*table(rows), ""] if whole else []
-        yield from [*summary(ratios), "", lost(ratios, (RIVER, *FORESTS, "VW coin"))]
+        yield from [*summary(ratios), "", *losses_in_words(ratios, (RIVER, *FORESTS, "VW coin"))]
 
     section.__doc__ = title
     return section
@@ -156,7 +158,7 @@ def versions(everything: Results) -> Iterator[str]:
             package = name.split()[0] if name.split()[0] in ("scikit-learn", "VW") else RIVER
             known.setdefault("Vowpal Wabbit" if package == "VW" else package, set()).add(number)
     numbers = "; ".join(f"{package} {', '.join(sorted(found))}" for package, found in sorted(known.items()))
-    yield f"Figures of others, kept in `benchmarks/defaults.json`, are those of {numbers}."
+    yield f"Figures of others are kept in `benchmarks/defaults.json` ({numbers})."
 
 
 SECTIONS: dict[str, Callable[[Results], Iterator[str]]] = {

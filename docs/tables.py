@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-TABLE = re.compile(r"^<!-- \$ (?P<command>.*) -->\n(?P<printed>.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
+TABLE = re.compile(r"^<!-- \$ (?P<command>[^\n]*) -->\n(?P<printed>.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 
 
 def printed(command: str) -> str:

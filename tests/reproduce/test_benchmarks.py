@@ -3,6 +3,8 @@
 import builtins
 import csv
 import io
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from ouzel.errors import OuzelError
 from reproduce import find
 from reproduce.benchmarks import (
     change_points,
+    conclusion,
     drift,
     drift_streams,
     one_against_all,
@@ -22,6 +25,8 @@ from reproduce.benchmarks import (
 from reproduce.benchmarks.published import Measure
 from reproduce.provenance import DataFolder
 from reproduce.running import run
+
+ROOT = Path(__file__).parents[2]
 
 pytest.importorskip("river", reason="its sets and streams are measured on")
 
@@ -186,3 +191,45 @@ def test_one_class_stands_against_the_rest(data):
 
 def test_every_set_against_all_has_a_published_figure():
     assert set(one_against_all.SETS) < set(published.ONE_AGAINST_ALL)
+
+
+def test_tables_of_pages_are_written_by_their_commands():
+    tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
+    page = "a\n\n<!-- $ python -c 'print(1)' -->\n<!-- end -->\n\n<!-- $ python -c 'print(2)' -->\nold\n<!-- end -->\n"
+
+    found = tables["anew"](page, "print(1)")
+    assert found == page.replace("(1)' -->\n", "(1)' -->\n\n1\n\n", 1)
+    with pytest.raises(SystemExit, match="no_module"):
+        tables["printed"]("python -m no_module")
+
+
+@pytest.mark.parametrize("name", ["river", "capymoa", "one-against-all", "drift"])
+def test_the_page_quotes_the_report(name):
+    report = (ROOT / "reproduce" / "results" / f"{name}.md").read_text()
+
+    quoted = conclusion.last_paragraph(report)
+    assert f"conclusion {name} -->\n\n{quoted}\n\n<!-- end -->" in (ROOT / "docs" / "benchmarks.md").read_text(), (
+        "run `python docs/tables.py conclusion`"
+    )
+
+
+@pytest.mark.parametrize("table", ["versions", "classes", "numbers", "seconds", "streams"])
+def test_the_page_of_the_default_has_the_figures_that_are_kept(table, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    defaults = runpy.run_path(str(ROOT / "benchmarks" / "defaults.py"))
+
+    printed = "\n".join(defaults["SECTIONS"][table](defaults["kept"](defaults["KEPT"])))
+    assert f"--table {table} -->\n\n{printed}\n\n<!-- end -->" in (ROOT / "docs" / "defaults.md").read_text(), (
+        "run `python docs/tables.py defaults.py`"
+    )
+
+
+def test_the_ratio_to_a_peer_is_of_the_orders_that_both_have_seen(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    tables = runpy.run_path(str(ROOT / "benchmarks" / "default_tables.py"))
+    figures = {"auto": {"1": 0.2, "2": 0.4, "0": 0.9}, "ARF": {"1": 0.1}, "VW coin": {"mean": 0.6}, "AMF": {"1": None}}
+
+    found = {"figures": figures}
+    assert tables["cell"](found, "ARF", False) == (0.1, pytest.approx(2.0))
+    assert tables["cell"](found, "VW coin", False) == (0.6, pytest.approx(0.5))
+    assert np.isnan(tables["cell"](found, "AMF", False)).all()

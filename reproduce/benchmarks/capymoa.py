@@ -12,9 +12,10 @@ from ouzel.comparison.shuffles import join
 from ouzel.estimators.online import OnlineClassifier
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.streams.read import read
+from reproduce.benchmarks.plots import draw_strips
 from reproduce.benchmarks.published import CAPYMOA
 from reproduce.provenance import DataFolder
-from reproduce.writing import draw_strips, listed, markdown_table, write_report
+from reproduce.writing import listed, markdown_table, write_report
 
 NAME = "capymoa"
 DEFAULT = "**Ouzel**"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from pathlib import Path
 
-from ouzel.cli.experiments import RESULTS
+RESULTS = Path(__file__).parents[1] / "results"
 
 
 def last_paragraph(text: str) -> str:

@@ -13,9 +13,10 @@ from ouzel.streams.memory import blocks_from
 from reproduce.benchmarks import change_points
 from reproduce.benchmarks.drift_streams import EXAMPLES, WIDTHS, WINDOW, Pairs, concepts, generate
 from reproduce.benchmarks.peers import load_stored
+from reproduce.benchmarks.plots import draw_grid
 from reproduce.benchmarks.river_sets import river_datasets
 from reproduce.provenance import DataFolder
-from reproduce.writing import draw_grid, listed, markdown_table, write_report
+from reproduce.writing import listed, markdown_table, write_report
 
 NAME = "drift"
 HALF_LIFE = 1000.0

@@ -12,9 +12,10 @@ from ouzel.comparison.grid import Candidate
 from ouzel.comparison.shuffles import compare_orders, join
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
+from reproduce.benchmarks.plots import draw_strips
 from reproduce.benchmarks.published import ONE_AGAINST_ALL
 from reproduce.provenance import DataFolder
-from reproduce.writing import draw_strips, listed, markdown_table, signed, write_report
+from reproduce.writing import listed, markdown_table, signed, write_report
 
 NAME = "one-against-all"
 LEARNERS = ("auto", "adagrad", "arow")

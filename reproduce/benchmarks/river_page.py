@@ -12,10 +12,11 @@ import numpy as np
 from ouzel.estimators.online import OnlineClassifier, OnlineRegressor
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.evaluation.report import Report
+from reproduce.benchmarks.plots import draw_strips
 from reproduce.benchmarks.published import CLASSES, NUMBERS, Measure, page
 from reproduce.benchmarks.river_sets import is_available, river_datasets, stream_of
 from reproduce.provenance import DataFolder
-from reproduce.writing import draw_strips, listed, markdown_table, write_report
+from reproduce.writing import listed, markdown_table, write_report
 
 NAME = "river"
 DEFAULT = "Ouzel"

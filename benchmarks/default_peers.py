@@ -1,8 +1,9 @@
 """Who takes part in the comparison of defaults: each a function of a task and examples to its progressive figure.
 
 River's linear models learn behind its `StandardScaler`, scikit-learn's SGD behind its own, ten examples at a time;
-Vowpal Wabbit by the logistic and the squared loss, and by coin betting. Our own single learners stand there at several
-step sizes.
+Vowpal Wabbit by the logistic and the squared loss, and by coin betting; River's adaptive random forest (ARF),
+aggregated Mondrian forest (AMF) and Hoeffding adaptive tree (HAT) as they are. Our own single learners stand there at
+several step sizes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
 WIDE = 300  # features, above which dense peers are left out: their scalers take examples with all columns
+FORESTS = ("ARF", "AMF", "HAT")
+TREES, SEED = 10, 1  # of forests
 PIECE = 10  # examples that scikit-learn predicts, and then learns, at a time
 Figure = Callable[[str, Block], float]
 
@@ -80,16 +83,43 @@ def river(softmax: bool) -> Figure:
             "numbers": linear_model.LinearRegression,
         }
         model: Any = preprocessing.StandardScaler() | (linear_model.SoftmaxRegression if softmax else kinds[task])()
-        kind: Callable[[float], Any] = {"two": bool, "several": int, "numbers": float}[task]
-        nothing = dict.fromkeys(range(dimension), 0.0)
-        predicted = np.zeros(block.rows)
-        for i, (ids, values) in enumerate(rows_of(block)):
-            x = nothing | dict(zip(ids.tolist(), values.tolist(), strict=True))
-            predicted[i] = model.predict_one(x) or 0.0
-            model.learn_one(x, kind(block.labels[i]))
-        return figure(task, predicted, block.labels)
+        return figure(task, one_by_one(model, task, block, dimension), block.labels)
 
     return found
+
+
+def forest(kind: str) -> Figure:
+    """River's forests of `TREES` trees, or its adaptive tree; trees of numbers learn behind its scaler."""
+
+    def found(task: str, block: Block) -> float:
+        from river import forest, preprocessing, tree
+
+        dimension = int(block.indices.max()) + 1
+        if dimension > WIDE:
+            return float("nan")
+        end = "Regressor" if task == "numbers" else "Classifier"
+        model: Any = {
+            "ARF": lambda: getattr(forest, f"ARF{end}")(n_models=TREES, seed=SEED),
+            "AMF": lambda: getattr(forest, f"AMF{end}")(n_estimators=TREES, seed=SEED),
+            "HAT": lambda: getattr(tree, f"HoeffdingAdaptiveTree{end}")(seed=SEED),
+        }[kind]()
+        if task == "numbers" and kind != "AMF":  # whose leaves are linear models
+            model = preprocessing.StandardScaler() | model
+        return figure(task, one_by_one(model, task, block, dimension), block.labels)
+
+    return found
+
+
+def one_by_one(model: Any, task: str, block: Block, dimension: int) -> np.ndarray:
+    """Return the predictions (n,) of a model of River, each made before the example is learnt."""
+    kind: Callable[[float], Any] = {"two": bool, "several": int, "numbers": float}[task]
+    nothing = dict.fromkeys(range(dimension), 0.0)
+    predicted = np.zeros(block.rows)
+    for i, (ids, values) in enumerate(rows_of(block)):
+        x = nothing | dict(zip(ids.tolist(), values.tolist(), strict=True))
+        predicted[i] = model.predict_one(x) or 0.0
+        model.learn_one(x, kind(block.labels[i]))
+    return predicted
 
 
 def scikit_learn(task: str, block: Block) -> float:
@@ -152,8 +182,9 @@ PEERS: dict[str, Figure] = {
     "VW logistic": vowpal_wabbit("--loss_function logistic", of_numbers=False),
     "VW squared": vowpal_wabbit("--loss_function squared"),
     "VW coin": vowpal_wabbit("--coin"),
+    **{kind: forest(kind) for kind in FORESTS},
 }
-"""Others, at their defaults."""
+"""Others, at their defaults: forests last, which take as long as all others together."""
 
 STEPS = {"adagrad": (0.03, 0.1, 0.25, 1.0, 4.0), "ogd": (0.003, 0.03, 0.1, 0.5, 2.0), "son-oja": (0.1, 1.0, 10.0)}
 TUNED: dict[str, Figure] = {
@@ -163,4 +194,5 @@ TUNED: dict[str, Figure] = {
 }
 """Single learners of ours at several settings; the best of them is known only afterwards."""
 
-ENTRANTS: dict[str, Figure] = {"auto": ours("auto"), **PEERS, **TUNED}
+DEFAULT, FORGETS = "auto", "`auto`, half-life 1000"
+ENTRANTS: dict[str, Figure] = {DEFAULT: ours("auto"), FORGETS: ours("auto", forget=1000.0), **PEERS, **TUNED}

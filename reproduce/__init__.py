@@ -67,6 +67,14 @@ EXPERIMENTS: dict[str, Experiment] = {
     "son-table-4": Experiment(
         "sketched_newton.tables", "table_4", "sketched Newton: eigenvalues by Oja's rule on real sets"
     ),
+    "river": Experiment("benchmarks.river_page", "run", "River's benchmark page compared with the default"),
+    "capymoa": Experiment("benchmarks.capymoa", "run", "CapyMOA's electricity figures compared with the default"),
+    "one-against-all": Experiment(
+        "benchmarks.one_against_all", "run", "Vowpal Wabbit's one against all on OpenML, compared with the default"
+    ),
+    "drift": Experiment(
+        "benchmarks.drift", "run", "abrupt and gradual change: the default beside River's linear models and forests"
+    ),
 }
 """Every experiment by its public name."""
 

@@ -17,7 +17,9 @@ from reproduce.running import run
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "reproduce" / "results"
 SHORT = ["son-figure-2"]  # those that take seconds
-MODULES = sorted({experiment.module_name for experiment in EXPERIMENTS.values()} | {"wm_sketch.remarks"})
+MODULES = sorted(
+    {experiment.module_name for experiment in EXPERIMENTS.values()} | {"wm_sketch.remarks", "benchmarks.change_points"}
+)
 
 
 class Known:
@@ -84,7 +86,7 @@ def test_a_set_that_is_missing_is_an_error_and_leaves_nothing(folder):
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_without_data_an_experiment_on_data_stops_and_writes_nothing(name, tmp_path):
-    if name in ("son-figure-1", "son-figure-2"):
+    if name in ("son-figure-1", "son-figure-2", "drift"):
         pytest.skip("makes its own data")
     with pytest.raises(OuzelError, match="there is no such file"):
         run(name, tmp_path / "none", tmp_path, quick=True)

@@ -33,7 +33,7 @@ def reproduce(
     quick: Annotated[bool, option("A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")] = False,
     json_: options.Json = False,
 ) -> None:
-    """Reproduce an experiment of the papers, and write its table and figure.
+    """Reproduce an experiment of the papers or a public benchmark, and write its table and figure.
 
     Example: ouzel reproduce son-figure-1 --quick
     """

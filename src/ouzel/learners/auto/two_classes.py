@@ -22,11 +22,12 @@ from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
-from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
+from ouzel.learners.auto.work import MODELS_OF_TWO, room_for_two
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
 from ouzel.learners.shared_settings import Loss, Rate
@@ -34,14 +35,13 @@ from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
 RATES = (1.0, 0.5, 0.5, 8.0)
-MODELS = 6
+MODELS = MODELS_OF_TWO
 END = 4.0  # margins are cut there for the mixture
 PRIOR = 10.0
 LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
 MOST_IMPORTANCE = 1e6  # one example counts for no more
 LEAST_VARIANCE, MOST_VARIANCE = 1e-30, 1e20
 WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
-MARGINS, CHANCES, STEP, DIRECTION = range(newton_block.ROWS, newton_block.ROWS + 4)  # rows of the numbers to work with
 
 
 class Settings(NamedTuple):
@@ -110,9 +110,10 @@ def _predict(state, rows, settings, scores, work):
     """Write the scores of a block to `scores` (n, classes)."""
     for i in range(len(scores)):
         _, _, _, count = standardisation.view_example(state.features, rows, i, work)
-        seen, chances = work.numbers[MARGINS, :MODELS], work.numbers[CHANCES, : MODELS + 1]
-        margins_of(state, work.slots[:count], work.values[:count], seen)
-        scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
+        models = work.models
+        margins_of(state, work.slots[:count], work.values[:count], models.margins)
+        margin = sharing.margin_of(state.shares, state.mixture, models.margins, models.chances)
+        scores[i, 0], scores[i, 1] = 0.0, margin
 
 
 @force_inline
@@ -123,31 +124,30 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
             ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
             fetch_ahead(state.features.moments, ahead)
             fetch_ahead(state.table, ahead)
-        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, models, weight = state.features, work.models, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, _, count = standardisation.view_example(features, rows, i, work)
         slots, z, sign = work.slots[:count], work.values[:count], 1.0 if targets[i] == 1 else -1.0
-        seen, chances = numbers[MARGINS, :MODELS], numbers[CHANCES, : MODELS + 1]
+        seen, chances = models.margins, models.chances
         margins = margins_of(state, slots, z, seen)
         scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
                 losses = Logistic(), SquaredHinge(), Hinge()
-                learn_models(state, slots, z, numbers, margins, present, sign, weight, settings, losses)
+                learn_models(state, slots, z, work, margins, present, sign, weight, settings, losses)
                 p = chances[MODELS]
                 sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)
-                root = numbers[DIRECTION : DIRECTION + MODELS, :MODELS]
                 slope = weight * (p - (sign > 0.0))
-                learn_mixture(state.mixture, seen, root, numbers[STEP, :MODELS], slope, weight * p * (1.0 - p))
+                learn_mixture(state.mixture, seen, models.root, models.step, slope, weight * p * (1.0 - p))
             if turn:
                 return i
     return len(targets)
 
 
 learn_row, learn_rows = learning_scores_of(
-    make_room, _learn, turning((WEIGHT, WEIGHT + 1, WEIGHT + 2, WEIGHT + 3, MEAN), (VARIANCE,))
+    room_for_two, _learn, turning((WEIGHT, WEIGHT + 1, WEIGHT + 2, WEIGHT + 3, MEAN), (VARIANCE,))
 )
-predict_row, predict_rows = predicting_scores_of(make_room, _predict)
+predict_row, predict_rows = predicting_scores_of(room_for_two, _predict)
 
 
 @force_inline
@@ -157,12 +157,12 @@ def _finite(slope):
 
 
 @inline_source
-def learn_models(state, slots, z, numbers, margins, present, target, weight, settings, losses):
+def learn_models(state, slots, z, work, margins, present, target, weight, settings, losses):
     """A step of each model. The first three learn one of `losses` each, the fourth the third loss again."""
     _learn_adagrad(state, slots, z, margins, target, weight, settings, losses)
     _learn_arow(state, slots, z, margins[4], target, weight)
     if present > 0:
-        _learn_newton(state, slots, z, numbers, margins[5], target, weight)
+        _learn_newton(state, slots, z, work, margins[5], target, weight)
 
 
 @inline_source
@@ -211,18 +211,18 @@ def _learn_arow(state, slots, z, mean, target, weight):
 
 
 @inline_source
-def _learn_newton(state, slots, z, numbers, margin, target, weight):
+def _learn_newton(state, slots, z, work, margin, target, weight):
     """The block's step, for one column."""
     block = state.block
     prior = newton_block.PRIOR * block.totals[newton_block.SEEN] / block.totals[newton_block.PRESENT]
-    s = newton_block.direct(block, numbers, state.places, slots, z, prior)
+    s = newton_block.direct(block, work, state.places, slots, z, prior)
     if s < 0.0:
         newton_block.restart(block)
         return
     yes, no = sharing.logistic(margin)
     d = yes - (target > 0.0)
     h = weight * max(0.5 * (yes * no + d * d), newton_block.LEAST_CURVATURE)
-    step, v = weight * d / (1.0 + h * s), numbers[newton_block.V]
+    step, v = weight * d / (1.0 + h * s), work.v
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
         block.weights[place, 0] -= step * v[place]
     newton_block.shrink(block, v, h, s, prior)

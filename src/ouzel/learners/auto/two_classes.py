@@ -1,13 +1,16 @@
 """Six linear models of two classes side by side, on standardised features, and a tiny one that weighs their margins.
 
-Four are normalised AdaGrad (Ross, Mineiro & Langford, 2013, "Normalized Online Learning", UAI, Algorithm 2): for the
+Three are normalised AdaGrad (Ross, Mineiro & Langford, 2013, "Normalized Online Learning", UAI, Algorithm 2): for the
 slope g of a model's loss, and N the sum of all z^2 in t examples,
     s_j <- s_j + (g z_j)^2,    w_j <- w_j - share rate sqrt(t / N) g z_j / sqrt(s_j),
-by the logistic loss, the squared hinge and the hinge in safe steps (`terms/importance_aware.py`), and by the hinge in
-bold ones, for streams that change. The fifth is diagonal AROW (Crammer, Kulesza & Dredze, 2009, "Adaptive
-Regularization of Weight Vectors", NIPS), its prior variance 10 / the mean of z'z. The sixth is second-order logistic
-regression over the most frequent features (`newton_block.py`). Their margins, cut at 4, are weighed by `mixing.py`;
-`sharing.py` chooses between the outcome and each of them alone.
+by the logistic loss, the squared hinge and the hinge in safe steps (`terms/importance_aware.py`). The fourth goes all
+the way to a margin of 1, for streams that change and labels that persist: PA-I (Crammer, Dekel, Keshet, Shalev-Shwartz
+& Singer, 2006, "Online Passive-Aggressive Algorithms", Journal of Machine Learning Research 7),
+    w <- w + min(C, max(0, 1 - y w.z) / z.z) y z,    C = 1;
+its s, of the hinge loss, only says how much it knows where workers are merged. The fifth is diagonal AROW (Crammer,
+Kulesza & Dredze, 2009, "Adaptive Regularization of Weight Vectors", NIPS), its prior variance 10 / the mean of z'z. The
+sixth is second-order logistic regression over the most frequent features (`newton_block.py`). Their margins, cut at 4,
+are weighed by `mixing.py`; `sharing.py` chooses between the outcome and each of them alone.
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
-RATES = (1.0, 0.5, 0.5, 8.0)
+RATES = (1.0, 0.5, 0.5)
+LONGEST = 1.0  # C of PA-I
 MODELS = MODELS_OF_TWO
 END = 4.0  # margins are cut there for the mixture
 PRIOR = 10.0
@@ -49,7 +53,7 @@ class Settings(NamedTuple):
     second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
         SquaredHinge()
     )
-    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
+    third_loss: Annotated[Any, "of the third model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
 
 
@@ -158,8 +162,9 @@ def _finite(slope):
 
 @inline_source
 def learn_models(state, slots, z, work, margins, present, target, weight, settings, losses):
-    """A step of each model. The first three learn one of `losses` each, the fourth the third loss again."""
+    """A step of each model. The first three learn one of `losses` each."""
     _learn_adagrad(state, slots, z, margins, target, weight, settings, losses)
+    _learn_boldly(state, slots, z, margins[3], target, weight, settings)
     _learn_arow(state, slots, z, margins[4], target, weight)
     if present > 0:
         _learn_newton(state, slots, z, work, margins[5], target, weight)
@@ -167,12 +172,12 @@ def learn_models(state, slots, z, work, margins, present, target, weight, settin
 
 @inline_source
 def _learn_adagrad(state, slots, z, margins, target, weight, settings, losses):
-    """A step of each of the first four models."""
+    """A step of each of the first three models; the sums of squares of the fourth."""
     slopes = (
         _finite(weight * derivative(losses[0], margins[0], target)),
         _finite(weight * derivative(losses[1], margins[1], target)),
         _finite(weight * derivative(losses[2], margins[2], target)),
-        _finite(weight * derivative(losses[2], margins[3], target)),
+        _finite(weight * derivative(Hinge(), margins[3], target)),
     )
     seen, norms = state.features.totals[SEEN], state.features.totals[NORMS]
     if seen < LONG:
@@ -188,9 +193,22 @@ def _learn_adagrad(state, slots, z, margins, target, weight, settings, losses):
         slopes[0] * np.float32(first),
         slopes[1] * np.float32(second),
         slopes[2] * np.float32(third),
-        slopes[3] * np.float32(unit * RATES[3]),
+        np.float32(0.0),
     )
     move(state.table, slots, z, steps)
+
+
+@inline_source
+def _learn_boldly(state, slots, z, margin, target, weight, settings):
+    """The fourth model's step, to a margin of 1 if that is not too far."""
+    gap, norm = 1.0 - target * margin, 0.0
+    for k in range(len(slots) if gap > 0.0 else 0):
+        norm += np.float64(z[k]) * z[k]
+    if norm > 0.0:
+        step = target * min(gap / norm, settings.learning_rate * weight * LONGEST)
+        for k in range(len(slots)):
+            row = state.table[slots[k]]
+            row[WEIGHT + 3] = held(row[WEIGHT + 3] + step * z[k])
 
 
 @inline_source

@@ -24,8 +24,8 @@ import numpy as np
 from ouzel.deferred import deferred
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float64, require, uint32
+from ouzel.learners.auto.mixing import MOST_MEMBERS
 from ouzel.learners.auto.standardisation import COUNT
-from ouzel.learners.auto.work import MOST_MEMBERS
 
 if TYPE_CHECKING:
     from ouzel.learners import fading

@@ -19,12 +19,12 @@ from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import made_from
 from ouzel.learners.auto import classification, newton_block, standardisation, two_classes
 from ouzel.learners.auto.classification import bytes_used, fade, gains, onto
+from ouzel.learners.auto.mixing import room_for_two
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.other_losses import swap_classes
 from ouzel.learners.auto.standardisation import LARGEST, NORMS, SEEN, SQUARES, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MEAN, MOST_IMPORTANCE, VARIANCE, WEIGHT, Settings
-from ouzel.learners.auto.work import room_for_two
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 
 STANDARDIZES = True  # by itself

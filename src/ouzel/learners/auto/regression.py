@@ -26,7 +26,7 @@ from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
 from ouzel.learners.auto import mixing, newton_block, number_gains, standardisation
 from ouzel.learners.auto.labels import note_label, review_labels
-from ouzel.learners.auto.mixing import Mixture, learn_mixture
+from ouzel.learners.auto.mixing import MODELS_OF_NUMBERS, Mixture, learn_mixture, room_for_numbers
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import (
     BOLD,
@@ -46,7 +46,6 @@ from ouzel.learners.auto.number_gains import (
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE, Settings
-from ouzel.learners.auto.work import MODELS_OF_NUMBERS, room_for_numbers
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared

@@ -18,14 +18,13 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
-from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, softmax
+from ouzel.learners.auto.mixing import MODELS_OF_SEVERAL, Mixture, learn_joint_mixture, room_for_several, softmax
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import LEAST_VARIANCE, LONG, MOST_IMPORTANCE, PRIOR, held
-from ouzel.learners.auto.work import MODELS_OF_SEVERAL, room_for_several
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.terms.importance_aware import importance_aware_step

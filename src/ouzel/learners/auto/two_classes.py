@@ -24,13 +24,12 @@ from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
-from ouzel.learners.auto.mixing import Mixture, learn_mixture
+from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, room_for_two
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.work import MODELS_OF_TWO, room_for_two
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
 from ouzel.learners.shared_settings import Loss, Rate

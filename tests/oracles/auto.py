@@ -221,6 +221,23 @@ class Softmax:
         self.w[j] *= factor
 
 
+class PassiveAggressive:
+    """PA-I."""
+
+    def __init__(self, dimension):
+        self.w = np.zeros(dimension)
+
+    def score(self, z):
+        return self.w @ z
+
+    def learn(self, z, target, unit):
+        self.w += min(1.0, max(0.0, 1.0 - target * self.score(z)) / (z @ z)) * target * z
+
+    def turn(self, j, factor, part):
+        self.w[0] += part * self.w[j]
+        self.w[j] *= factor
+
+
 class Bold:
     """Normalised AdaGrad for the true class and against the best wrong one, whole steps of the hinge loss."""
 
@@ -365,8 +382,8 @@ class TwoClasses:
 
     def __init__(self, dimension):
         self.view, self.mixture = View(dimension), Mixture(6, 4.0)
-        kinds = ((_logistic, 1.0, True), (_squared_hinge, 0.5, True), (_hinge, 0.5, True), (_hinge, 8.0, False))
-        self.first = [AdaGrad(dimension, *kind) for kind in kinds]
+        kinds = ((_logistic, 1.0), (_squared_hinge, 0.5), (_hinge, 0.5))
+        self.first = [*(AdaGrad(dimension, *kind) for kind in kinds), PassiveAggressive(dimension)]
         self.arow, self.newton = Arow(dimension, 1), Newton(dimension, 1)
 
     def learn(self, x, y):

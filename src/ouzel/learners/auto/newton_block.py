@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ouzel.deferred import deferred
-from ouzel.kernels.jit import force_inline, inline_source, kernel
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float64, require, uint32
+from ouzel.learners.auto.mixing import MOST_MEMBERS
 from ouzel.learners.auto.standardisation import COUNT
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 else:
     fading = deferred("ouzel.learners.fading")  # with a half-life
 
-MOST = 128
+MOST = MOST_MEMBERS
 FREQUENT = 0.02
 MUCH, FULL = 0.4, 0.5  # parts of the features that are members, and of the members that are present: either will do
 PRIOR = 3.0
@@ -42,8 +43,6 @@ ROUNDING = 1e-9  # of v.z, as a part of what it would be without correlations
 SLACK = 1.0 + 1e-6
 EVERY = 64  # examples
 RESTING = 8  # examples, one of which is looked at while the block rests
-Z, V, CHOSEN, ROWS = range(4)  # rows of the numbers to work with, and how many there are
-ROOM = 32  # rows of those numbers: enough for each of the files that work in them
 MEMBERS, CURVATURE, PRESENT, SEEN, LEAST, BELOW, ENTRIES = range(7)  # places of `totals`
 
 
@@ -139,13 +138,13 @@ def rescale(block: Block, places: np.ndarray, slots: np.ndarray, factor: np.ndar
 
 
 @inline_source
-def direct(block, numbers, places, slots, values, prior):
+def direct(block, work, places, slots, values, prior):
     """v = S z and s = v.z; s below 0 says that S is not a covariance, and nothing can be learnt by it.
 
-    `numbers` takes z in its row `Z` and v in `V`, by place. Members of the example that know nothing get the prior.
+    `work` takes z and v, by place. Members of the example that know nothing get the prior.
     """
     covariance, members, present = block.covariance, np.int64(block.totals[MEMBERS]), 0
-    z, v, chosen = numbers[Z], numbers[V], numbers[CHOSEN]
+    z, v, chosen = work.z, work.v, work.chosen
     for place in range(members):
         z[place] = v[place] = 0.0
     for k in range(len(slots)):
@@ -211,12 +210,12 @@ def multiply(matrix, chosen, z, v):
     """v += matrix z, from the rows in which z is not 0, four at a time."""
     whole = len(chosen) // 4 * 4
     for k in range(0, whole, 4):
-        i, j, m, n = np.int64(chosen[k]), np.int64(chosen[k + 1]), np.int64(chosen[k + 2]), np.int64(chosen[k + 3])
+        i, j, m, n = chosen[k], chosen[k + 1], chosen[k + 2], chosen[k + 3]
         a, b, c, d = matrix[i], matrix[j], matrix[m], matrix[n]
         for place in range(len(v)):
             v[place] += z[i] * a[place] + z[j] * b[place] + z[m] * c[place] + z[n] * d[place]
     for k in range(whole, len(chosen)):
-        i = np.int64(chosen[k])
+        i = chosen[k]
         for place in range(len(v)):
             v[place] += z[i] * matrix[i, place]
 
@@ -231,19 +230,3 @@ def subtract(matrix, v, factor, ratio):
             row[j] = factor * row[j] - step * v[j]
         most = max(most, row[i])
     return most
-
-
-class Work(NamedTuple):
-    slots: np.ndarray  # (d,) uint32  slots of an example as the models see it
-    values: np.ndarray  # (d,) float32  their z
-    raw: np.ndarray  # (d,) float32  x of the dense features, by place
-    high: np.ndarray  # (1,) bool  whether any of these may be far off
-    numbers: np.ndarray  # (32, 128 or classes) float64  what each file says of its rows
-
-
-@kernel
-def make_room(state):
-    """Room to work in for a state of the default learner, made for each block; it is not a part of its states."""
-    slots, columns = len(state.table), max(MOST, state.block.weights.shape[1])
-    numbers, high = np.empty((ROOM, columns)), np.zeros(1, np.bool_)
-    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), high, numbers)

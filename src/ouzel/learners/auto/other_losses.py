@@ -20,18 +20,17 @@ from ouzel.kernels.vectors import dot
 from ouzel.layout import copied, made_from
 from ouzel.learners.auto import class_gains, classification, mixing, newton_block, regrets, standardisation, two_classes
 from ouzel.learners.auto.classification import bytes_used
-from ouzel.learners.auto.mixing import Mixture, learn_mixture
-from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.mixing import Mixture, learn_mixture, room_for_two
+from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
 from ouzel.learners.auto.standardisation import NORMS, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import DIRECTION, MARGINS, MODELS, MOST_IMPORTANCE, STEP, WEIGHT, Settings
+from ouzel.learners.auto.two_classes import MODELS, MOST_IMPORTANCE, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains
 from ouzel.terms.losses import curvature, derivative
 
 STANDARDIZES = True  # by itself
-EXPERTS, BELIEVED = range(DIRECTION + MODELS, DIRECTION + MODELS + 2)  # rows of the numbers to work with
 MANY = 1 + MODELS
 
 __all__ = ["Settings", "bytes_used"]
@@ -64,8 +63,9 @@ def check(state: Any, settings: Settings) -> None:
 
 
 @inline_source
-def _weigh_models(state, seen, experts, believed):
-    """Write what the experts say to `experts` (7,) and how far they are believed to `believed`; return the margin."""
+def _weigh_models(state, models):
+    """Note what the experts say and how far they are believed; return the margin."""
+    seen, experts, believed = models.margins, models.experts, models.believed
     experts[0] = dot(state.mixture.weights, seen)
     for e in range(MODELS):
         experts[1 + e] = seen[e]
@@ -76,27 +76,26 @@ def _weigh_models(state, seen, experts, believed):
 @inline_source
 def _learn_example(state, work, slots, z, own, found, present, target, weight, settings):
     """A step of each model and of what weighs them, where `own` are the models' margins and `found` was predicted."""
-    numbers, loss, sign = work.numbers, settings.loss, 1.0 if target > 0.0 else -1.0
-    seen, experts = numbers[MARGINS, :MODELS], numbers[EXPERTS, :MANY]
+    models, loss, sign = work.models, settings.loss, 1.0 if target > 0.0 else -1.0
+    experts = models.experts
     losses = loss, settings.second_loss, settings.third_loss
-    two_classes.learn_models(state, slots, z, numbers, own, present, sign, weight, settings, losses)
+    two_classes.learn_models(state, slots, z, work, own, present, sign, weight, settings, losses)
     slope, bend = derivative(loss, experts[0], sign), curvature(loss, experts[0], sign)
     bend = weight * max(bend, slope * slope)
     if isfinite(weight * slope) and isfinite(bend):
         learn_regrets(state.regrets, loss, experts, found, sign, weight)
-        root = numbers[DIRECTION : DIRECTION + MODELS, :MODELS]
-        learn_mixture(state.mixture, seen, root, numbers[STEP, :MODELS], weight * slope, bend)
+        learn_mixture(state.mixture, models.margins, models.root, models.step, weight * slope, bend)
 
 
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, margins, work):
     """Learn a block; `margins` (n,) takes those before learning each example."""
     for i in range(start, len(targets)):
-        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, _, count = standardisation.view_example(features, rows, i, work)
-        slots, z, seen = work.slots[:count], work.values[:count], numbers[MARGINS, :MODELS]
-        own = two_classes.margins_of(state, slots, z, seen)
-        margins[i] = _weigh_models(state, seen, numbers[EXPERTS, :MANY], numbers[BELIEVED, :MANY])
+        slots, z = work.slots[:count], work.values[:count]
+        own = two_classes.margins_of(state, slots, z, work.models.margins)
+        margins[i] = _weigh_models(state, work.models)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
@@ -110,15 +109,14 @@ def _learn(state, rows, start, targets, importances, settings, margins, work):
 def _predict(state, rows, settings, margins, work):
     """Write the margins of a block."""
     for i in range(len(margins)):
-        numbers, seen = work.numbers, work.numbers[MARGINS, :MODELS]
         _, _, _, count = standardisation.view_example(state.features, rows, i, work)
-        two_classes.margins_of(state, work.slots[:count], work.values[:count], seen)
-        margins[i] = _weigh_models(state, seen, numbers[EXPERTS, :MANY], numbers[BELIEVED, :MANY])
+        two_classes.margins_of(state, work.slots[:count], work.values[:count], work.models.margins)
+        margins[i] = _weigh_models(state, work.models)
 
 
 TURN = turning((*range(WEIGHT, WEIGHT + 4), two_classes.MEAN), (two_classes.VARIANCE,))
-learn_row, learn_rows = learning_margins_of(make_room, _learn, TURN)
-predict_row, predict_rows = predicting_margins_of(make_room, _predict)
+learn_row, learn_rows = learning_margins_of(room_for_two, _learn, TURN)
+predict_row, predict_rows = predicting_margins_of(room_for_two, _predict)
 
 
 def coefficients(state: State) -> np.ndarray:

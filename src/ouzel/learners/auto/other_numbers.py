@@ -35,10 +35,10 @@ from ouzel.learners.auto.constants import (
     learn_constants,
 )
 from ouzel.learners.auto.labels import note_label, review_labels
-from ouzel.learners.auto.mixing import Mixture
-from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.mixing import EXPERTS, Mixture, room_for_numbers
+from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT, label_scale
-from ouzel.learners.auto.regression import MARGINS, MODELS, ROOT, TINY, bytes_used
+from ouzel.learners.auto.regression import MODELS, TINY, bytes_used
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
@@ -55,9 +55,8 @@ FLOORS = (0.05, 0.2)  # parts of the mean of which a logarithm is taken at least
 FARTHEST, MOST_LOGARITHM = exp(-5.0), 30.0
 LEAST = 0.5  # of the sum of labels, in a mean that a logarithm is taken of
 FROM_CONSTANT, FROM_CONSTANT_SQUARES, FROM_SQUARED, FROM_SQUARED_SQUARES = range(4, 8)  # columns of `table`
-CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED, BY_MODEL = range(6)  # experts
-MANY = BY_MODEL + MODELS
-EXPERTS, WEIGHTS = range(ROOT + MODELS, ROOT + MODELS + 2)  # rows of the numbers to work with
+CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED = range(EXPERTS)
+BY_MODEL, MANY = EXPERTS, EXPERTS + MODELS
 
 __all__ = ["Settings", "bytes_used", "label_scale"]
 
@@ -152,9 +151,9 @@ def _predict(state, rows, settings, predictions, work):
     """Write the margins of a block."""
     for i in range(len(predictions)):
         _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
-        mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
+        mean, margins = state.labels[MEAN] if centred else 0.0, work.models.margins
         slots, z = work.slots[:count], work.values[:count]
-        experts, weights = work.numbers[EXPERTS, :MANY], work.numbers[WEIGHTS, :MANY]
+        experts, weights = work.models.experts, work.models.believed
         regression.margins_of(state, slots, z, mean, margins)
         _experts(state, settings.loss, slots, z, margins, centred, experts)
         predictions[i] = _found(state, settings.loss, experts, weights)
@@ -164,11 +163,11 @@ def _predict(state, rows, settings, predictions, work):
 def _learn(state, rows, start, targets, importances, settings, predictions, work):
     """Learn a block; `predictions` (n,) takes the margins before learning each example."""
     for i in range(start, len(targets)):
-        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, centred, count = standardisation.view_example(features, rows, i, work)
-        mean, margins, target = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS], targets[i]
+        mean, margins, target = state.labels[MEAN] if centred else 0.0, work.models.margins, targets[i]
         slots, z = work.slots[:count], work.values[:count]
-        experts, weights = numbers[EXPERTS, :MANY], numbers[WEIGHTS, :MANY]
+        experts, weights = work.models.experts, work.models.believed
         found = regression.margins_of(state, slots, z, mean, margins)
         squared = _experts(state, settings.loss, slots, z, margins, centred, experts)
         predictions[i] = _found(state, settings.loss, experts, weights)
@@ -182,15 +181,17 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
             if regression.ready(state, found, spread):
                 _learn_adagrad(state, slots, z, experts, target, weight, settings)
                 residual = target - mean
-                regression.learn_models(state, slots, z, numbers, found, present, residual, weight, spread, settings)
+                regression.learn_models(state, slots, z, work, found, present, residual, weight, spread, settings)
             review_labels(state, centred)
             if turn:
                 return i
     return len(targets)
 
 
-learn_row, learn_rows = learning_margins_of(make_room, _learn, turning((SAFE, BOLD, FROM_CONSTANT, FROM_SQUARED)))
-predict_row, predict_rows = predicting_margins_of(make_room, _predict)
+learn_row, learn_rows = learning_margins_of(
+    room_for_numbers, _learn, turning((SAFE, BOLD, FROM_CONSTANT, FROM_SQUARED))
+)
+predict_row, predict_rows = predicting_margins_of(room_for_numbers, _predict)
 
 
 @inline_source

@@ -19,11 +19,12 @@ from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import made_from
 from ouzel.learners.auto import classification, newton_block, standardisation, two_classes
 from ouzel.learners.auto.classification import bytes_used, fade, gains, onto
-from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.mixing import room_for_two
+from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.other_losses import swap_classes
 from ouzel.learners.auto.standardisation import LARGEST, NORMS, SEEN, SQUARES, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MARGINS, MEAN, MODELS, MOST_IMPORTANCE, VARIANCE, WEIGHT, Settings
+from ouzel.learners.auto.two_classes import MEAN, MOST_IMPORTANCE, VARIANCE, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 
 STANDARDIZES = True  # by itself
@@ -80,16 +81,16 @@ def _score(state, indices, values):
 def _learn(state, rows, start, targets, importances, settings, margins, work):
     """Learn a block of pairs; `margins` (n,) takes those before learning each."""
     for i in range(start, len(targets)):
-        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, _, count = standardisation.view_example(features, rows, i, work)
         margins[i] = _score(state, indices, values)
         if weight > 0.0:
             slots, z, sign = work.slots[:count], work.values[:count], 1.0 if targets[i] > 0.0 else -1.0
-            own = two_classes.margins_of(state, slots, z, numbers[MARGINS, :MODELS])
+            own = two_classes.margins_of(state, slots, z, work.models.margins)
             present, turn = note_example(state, work, indices, values, count, False)
             if features.totals[NORMS] > 0.0:
                 losses = settings.loss, settings.second_loss, settings.third_loss
-                two_classes.learn_models(state, slots, z, numbers, own, present, sign, weight, settings, losses)
+                two_classes.learn_models(state, slots, z, work, own, present, sign, weight, settings, losses)
             if turn:
                 return i
     return len(targets)
@@ -104,8 +105,8 @@ def _predict(state, rows, settings, margins, work):
 
 
 TURN = turning((*range(WEIGHT, WEIGHT + 4), MEAN), (VARIANCE,), turns=False)
-learn_row, learn_rows = learning_margins_of(make_room, _learn, TURN)
-predict_row, predict_rows = predicting_margins_of(make_room, _predict)
+learn_row, learn_rows = learning_margins_of(room_for_two, _learn, TURN)
+predict_row, predict_rows = predicting_margins_of(room_for_two, _predict)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -26,8 +26,8 @@ from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
 from ouzel.learners.auto import mixing, newton_block, number_gains, standardisation
 from ouzel.learners.auto.labels import note_label, review_labels
-from ouzel.learners.auto.mixing import Mixture, learn_mixture
-from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.mixing import MODELS_OF_NUMBERS, Mixture, learn_mixture, room_for_numbers
+from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import (
     BOLD,
     BOLD_SQUARES,
@@ -52,9 +52,8 @@ from ouzel.terms.losses import Squared
 
 SCALES_TARGETS = STANDARDIZES = True  # by itself
 RATES = (0.5, 8.0)
-MODELS = 3
+MODELS = MODELS_OF_NUMBERS
 TINY = 1e-300  # beside a sum of squares, in a root that is divided by
-MARGINS, SOLVED, ROOT = range(newton_block.ROWS, newton_block.ROWS + 3)  # rows of the numbers to work with
 
 __all__ = ["Settings", "label_scale"]
 
@@ -120,7 +119,7 @@ def _predict(state, rows, settings, predictions, work):
     """Write the predictions for a block."""
     for i in range(len(predictions)):
         _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
-        mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
+        mean, margins = state.labels[MEAN] if centred else 0.0, work.models.margins
         margins_of(state, work.slots[:count], work.values[:count], mean, margins)
         predictions[i] = combined(state, margins, mean)
 
@@ -132,25 +131,25 @@ def ready(state, found, spread):
 
 
 @inline_source
-def learn_models(state, slots, z, numbers, found, present, residual, weight, spread, settings):
-    """A step of each model and of the mixture, which sees the margins of `numbers` in the unit of the labels."""
-    margins = numbers[MARGINS, :MODELS]
+def learn_models(state, slots, z, work, found, present, residual, weight, spread, settings):
+    """A step of each model and of the mixture, which sees their margins in the unit of the labels."""
+    margins = work.models.margins
     _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
     if present > 0:
-        _learn_newton(state, slots, z, numbers, found[2] - residual, weight)
+        _learn_newton(state, slots, z, work, found[2] - residual, weight)
     for e in range(MODELS):
         margins[e] /= spread
-    slope, root = dot(state.mixture.weights, margins) - residual / spread, numbers[ROOT : ROOT + MODELS]
-    learn_mixture(state.mixture, margins, root, numbers[SOLVED], weight * slope, weight)
+    slope = dot(state.mixture.weights, margins) - residual / spread
+    learn_mixture(state.mixture, margins, work.models.root, work.models.step, weight * slope, weight)
 
 
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, predictions, work):
     """Learn a block; `predictions` (n,) takes those made before learning each example."""
     for i in range(start, len(targets)):
-        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, centred, count = standardisation.view_example(features, rows, i, work)
-        mean, margins = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS]
+        mean, margins = state.labels[MEAN] if centred else 0.0, work.models.margins
         slots, z = work.slots[:count], work.values[:count]
         found = margins_of(state, slots, z, mean, margins)
         predictions[i] = combined(state, margins, mean)
@@ -158,15 +157,15 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
             present, turn = note_example(state, work, indices, values, count)
             spread, counts = note_label(state, targets[i], weight, centred)
             if ready(state, found, spread):
-                learn_models(state, slots, z, numbers, found, present, counts - mean, weight, spread, settings)
+                learn_models(state, slots, z, work, found, present, counts - mean, weight, spread, settings)
             review_labels(state, centred)
             if turn:
                 return i
     return len(targets)
 
 
-learn_row, learn_rows = learning_margins_of(make_room, _learn, turning((SAFE, BOLD)))
-predict_row, predict_rows = predicting_margins_of(make_room, _predict)
+learn_row, learn_rows = learning_margins_of(room_for_numbers, _learn, turning((SAFE, BOLD)))
+predict_row, predict_rows = predicting_margins_of(room_for_numbers, _predict)
 
 
 @inline_source
@@ -190,15 +189,15 @@ def _learn_adagrad(state, slots, z, found, residual, weight, spread, settings):
 
 
 @inline_source
-def _learn_newton(state, slots, z, numbers, error, weight):
+def _learn_newton(state, slots, z, work, error, weight):
     """The step of recursive least squares."""
     block = state.block
     prior = PRIOR * block.totals[newton_block.SEEN] / block.totals[newton_block.PRESENT]
-    s = newton_block.direct(block, numbers, state.places, slots, z, prior)
+    s = newton_block.direct(block, work, state.places, slots, z, prior)
     if s < 0.0:
         newton_block.restart(block)
         return
-    step, v = weight * error / (1.0 + weight * s), numbers[newton_block.V]
+    step, v = weight * error / (1.0 + weight * s), work.v
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
         block.weights[place, 0] -= step * v[place]
     newton_block.shrink(block, v, weight, s, prior)

@@ -18,8 +18,8 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
-from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, softmax
-from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.mixing import MODELS_OF_SEVERAL, Mixture, learn_joint_mixture, room_for_several, softmax
+from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
@@ -32,16 +32,11 @@ from ouzel.terms.losses import Hinge, Logistic, derivative
 from ouzel.terms.multiclass_losses import rival_of
 
 RATES = (1.0, 0.5, 8.0)
-MODELS = 5
+MODELS = MODELS_OF_SEVERAL
 END = 16.0  # so far below a model's best score the others are cut for the mixture
 TINY = 1e-37  # beside a sum of squares, in a root that is divided by
 SOFTMAX, SOFTMAX_SQUARES, HINGE, HINGE_SQUARES, BOLD, BOLD_SQUARES, MEAN, VARIANCE = range(8)  # places of `table`
 WEIGHTS, SQUARES = (SOFTMAX, HINGE, BOLD, MEAN), (SOFTMAX_SQUARES, HINGE_SQUARES, BOLD_SQUARES)
-SCORES = newton_block.ROWS  # rows of the numbers to work with: of the models first
-SLOPES, PUSHES, SHARES, STEPS, TOLD, SOLVED, DIRECTION = range(SCORES + MODELS, SCORES + MODELS + 7)
-MARGINS = DIRECTION + 1
-CHANCES = MARGINS + MODELS
-ROOT = CHANCES + MODELS + 1
 
 
 class SeveralClasses(NamedTuple):
@@ -66,10 +61,10 @@ def layout(dimension: int, classes: int) -> Any:
 
 
 @inline_source
-def _score(state, slots, values, numbers, out):
-    """Write the models' scores, and their scores cut, to `numbers`, and what becomes of them to `out` (K,)."""
+def _score(state, slots, values, models, out):
+    """Note the models' scores, and their scores cut; write what becomes of them to `out` (K,)."""
     classes = len(out)
-    scores, margins = numbers[SCORES : SCORES + MODELS, :classes], numbers[MARGINS : MARGINS + MODELS, :classes]
+    scores, margins = models.scores, models.margins
     for e in range(MODELS):
         for c in range(classes):
             scores[e, c] = 0.0
@@ -94,7 +89,7 @@ def _score(state, slots, values, numbers, out):
             best = max(best, scores[e, c])
         for c in range(classes):
             margins[e, c] = max(scores[e, c] - best, -END)
-    sharing.scores_of(state.shares, state.mixture, margins, numbers[CHANCES : CHANCES + MODELS + 1, :classes], out)
+    sharing.scores_of(state.shares, state.mixture, margins, models.chances, out)
 
 
 @force_inline
@@ -102,54 +97,52 @@ def _predict(state, rows, settings, scores, work):
     """Write the scores of a block to `scores` (n, classes)."""
     for i in range(len(scores)):
         _, _, _, count = standardisation.view_example(state.features, rows, i, work)
-        _score(state, work.slots[:count], work.values[:count], work.numbers, scores[i])
+        _score(state, work.slots[:count], work.values[:count], work.models, scores[i])
 
 
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
     for i in range(start, len(targets)):
-        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, models, weight = state.features, work.models, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, _, count = standardisation.view_example(features, rows, i, work)
         slots, z = work.slots[:count], work.values[:count]
-        _score(state, slots, z, numbers, scores[i])
+        _score(state, slots, z, models, scores[i])
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
                 unit = settings.learning_rate * sqrt(features.totals[SEEN] / max(features.totals[NORMS], 1.0))
-                mine = numbers[:, : scores.shape[1]]
-                _learn_softmax(state, slots, z, mine, targets[i], weight, unit * RATES[0])
-                _learn_hinge(state, slots, z, mine, targets[i], weight, unit * RATES[1])
-                _learn_boldly(state, slots, z, mine, targets[i], weight, unit * RATES[2])
-                _learn_arow(state, slots, z, mine, targets[i], weight)
+                _learn_softmax(state, slots, z, models, targets[i], weight, unit * RATES[0])
+                _learn_hinge(state, slots, z, models, targets[i], weight, unit * RATES[1])
+                _learn_boldly(state, slots, z, models, targets[i], weight, unit * RATES[2])
+                _learn_arow(state, slots, z, models, targets[i], weight)
                 if present > 0:
-                    _learn_newton(state, slots, z, numbers, targets[i], weight)
-                _learn_last(state, numbers, targets[i], weight)
+                    _learn_newton(state, slots, z, work, targets[i], weight)
+                _learn_last(state, models, targets[i], weight)
             if turn:
                 return i
     return len(targets)
 
 
-learn_row, learn_rows = learning_scores_of(make_room, _learn, turning(WEIGHTS, (VARIANCE,)))
-predict_row, predict_rows = predicting_scores_of(make_room, _predict)
+learn_row, learn_rows = learning_scores_of(room_for_several, _learn, turning(WEIGHTS, (VARIANCE,)))
+predict_row, predict_rows = predicting_scores_of(room_for_several, _predict)
 
 
 @inline_source
-def _learn_last(state, numbers, target, weight):
+def _learn_last(state, models, target, weight):
     """Learn which models to believe."""
-    classes = state.table.shape[2]
-    margins, chances = numbers[MARGINS : MARGINS + MODELS, :classes], numbers[CHANCES : CHANCES + MODELS + 1, :classes]
-    sharing.learn_joint_shares(state.shares, margins, chances, numbers[TOLD, : MODELS + 1], target, weight)
-    root, step, slope = numbers[ROOT : ROOT + MODELS, :MODELS], numbers[SOLVED, :MODELS], numbers[DIRECTION, :MODELS]
+    margins, chances = models.margins, models.chances
+    sharing.learn_joint_shares(state.shares, margins, chances, models.told, target, weight)
+    root, step, slope = models.root, models.step, models.direction
     learn_joint_mixture(state.mixture, margins, root, step, slope, chances[MODELS], target, weight)
 
 
 @inline_source
-def _learn_softmax(state, slots, z, numbers, target, weight, rate):
+def _learn_softmax(state, slots, z, models, target, weight, rate):
     """A safe step of AdaGrad down the multinomial loss."""
-    classes = numbers.shape[1]
-    slopes, pushes, shares, steps = numbers[SLOPES], numbers[PUSHES], numbers[SHARES], numbers[STEPS]
-    softmax(numbers[SCORES], shares)
+    slopes, pushes, shares, steps = models.slopes, models.pushes, models.shares, models.steps
+    classes = len(shares)
+    softmax(models.scores[0], shares)
     for c in range(classes):
         slopes[c] = weight * (shares[c] - (c == target))
     _add_squares(state, slots, z, slopes, pushes, SOFTMAX_SQUARES)
@@ -166,10 +159,10 @@ def _learn_softmax(state, slots, z, numbers, target, weight, rate):
 
 
 @inline_source
-def _learn_hinge(state, slots, z, numbers, target, weight, rate):
+def _learn_hinge(state, slots, z, models, target, weight, rate):
     """A safe step of AdaGrad for each class against the rest."""
-    classes, scores = numbers.shape[1], numbers[SCORES + 1]
-    slopes, pushes, steps = numbers[SLOPES], numbers[PUSHES], numbers[STEPS]
+    scores, slopes, pushes, steps = models.scores[1], models.slopes, models.pushes, models.steps
+    classes = len(scores)
     for c in range(classes):
         slopes[c] = weight * derivative(Hinge(), scores[c], 1.0 if c == target else -1.0)
     _add_squares(state, slots, z, slopes, pushes, HINGE_SQUARES)
@@ -180,9 +173,9 @@ def _learn_hinge(state, slots, z, numbers, target, weight, rate):
 
 
 @inline_source
-def _learn_boldly(state, slots, z, numbers, target, weight, rate):
+def _learn_boldly(state, slots, z, models, target, weight, rate):
     """A whole step of AdaGrad for the true class, and one against the best wrong one, where the hinge is not 0."""
-    scores = numbers[SCORES + 2]
+    scores = models.scores[2]
     rival = rival_of(scores, target)
     if scores[target] - scores[rival] >= 1.0:
         return
@@ -224,9 +217,9 @@ def _move(state, slots, z, steps, column, sums):
 
 
 @inline_source
-def _learn_arow(state, slots, z, numbers, target, weight):
+def _learn_arow(state, slots, z, models, target, weight):
     """AROW's step for the true class against the best wrong one."""
-    scores = numbers[SCORES + 3]
+    scores = models.scores[3]
     rival = rival_of(scores, target)
     gap = 1.0 - scores[target] + scores[rival]
     if gap <= 0.0:
@@ -251,12 +244,12 @@ def _learn_arow(state, slots, z, numbers, target, weight):
 
 
 @inline_source
-def _learn_newton(state, slots, z, numbers, target, weight):
+def _learn_newton(state, slots, z, work, target, weight):
     """The block's step."""
     block, classes = state.block, state.table.shape[2]
-    scores, shares, steps = numbers[SCORES + 4, :classes], numbers[SHARES, :classes], numbers[STEPS]
+    scores, shares, steps = work.models.scores[4], work.models.shares, work.models.steps
     prior = newton_block.PRIOR * block.totals[newton_block.SEEN] / block.totals[newton_block.PRESENT]
-    s = newton_block.direct(block, numbers, state.places, slots, z, prior)
+    s = newton_block.direct(block, work, state.places, slots, z, prior)
     if s < 0.0:
         newton_block.restart(block)
         return
@@ -270,7 +263,7 @@ def _learn_newton(state, slots, z, numbers, target, weight):
         block.shares[c] += h
         total += h
     block.totals[newton_block.CURVATURE] = before + total
-    v = numbers[newton_block.V]
+    v = work.v
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
         for c in range(classes):
             block.weights[place, c] -= steps[c] * v[place]

@@ -1,13 +1,16 @@
 """Six linear models of two classes side by side, on standardised features, and a tiny one that weighs their margins.
 
-Four are normalised AdaGrad (Ross, Mineiro & Langford, 2013, "Normalized Online Learning", UAI, Algorithm 2): for the
+Three are normalised AdaGrad (Ross, Mineiro & Langford, 2013, "Normalized Online Learning", UAI, Algorithm 2): for the
 slope g of a model's loss, and N the sum of all z^2 in t examples,
     s_j <- s_j + (g z_j)^2,    w_j <- w_j - share rate sqrt(t / N) g z_j / sqrt(s_j),
-by the logistic loss, the squared hinge and the hinge in safe steps (`terms/importance_aware.py`), and by the hinge in
-bold ones, for streams that change. The fifth is diagonal AROW (Crammer, Kulesza & Dredze, 2009, "Adaptive
-Regularization of Weight Vectors", NIPS), its prior variance 10 / the mean of z'z. The sixth is second-order logistic
-regression over the most frequent features (`newton_block.py`). Their margins, cut at 4, are weighed by `mixing.py`;
-`sharing.py` chooses between the outcome and each of them alone.
+by the logistic loss, the squared hinge and the hinge in safe steps (`terms/importance_aware.py`). The fourth goes all
+the way to a margin of 1, for streams that change and labels that persist: PA-I (Crammer, Dekel, Keshet, Shalev-Shwartz
+& Singer, 2006, "Online Passive-Aggressive Algorithms", Journal of Machine Learning Research 7),
+    w <- w + min(C, max(0, 1 - y w.z) / z.z) y z,    C = 1;
+its s, of the hinge loss, only says how much it knows where workers are merged. The fifth is diagonal AROW (Crammer,
+Kulesza & Dredze, 2009, "Adaptive Regularization of Weight Vectors", NIPS), its prior variance 10 / the mean of z'z. The
+sixth is second-order logistic regression over the most frequent features (`newton_block.py`). Their margins, cut at 4,
+are weighed by `mixing.py`; `sharing.py` chooses between the outcome and each of them alone.
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
-from ouzel.learners.auto.mixing import Mixture, learn_mixture
-from ouzel.learners.auto.newton_block import Block, make_room
+from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, room_for_two
+from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
@@ -33,15 +36,15 @@ from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
-RATES = (1.0, 0.5, 0.5, 8.0)
-MODELS = 6
+RATES = (1.0, 0.5, 0.5)
+LONGEST = 1.0  # C of PA-I
+MODELS = MODELS_OF_TWO
 END = 4.0  # margins are cut there for the mixture
 PRIOR = 10.0
 LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
 MOST_IMPORTANCE = 1e6  # one example counts for no more
 LEAST_VARIANCE, MOST_VARIANCE = 1e-30, 1e20
 WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
-MARGINS, CHANCES, STEP, DIRECTION = range(newton_block.ROWS, newton_block.ROWS + 4)  # rows of the numbers to work with
 
 
 class Settings(NamedTuple):
@@ -49,7 +52,7 @@ class Settings(NamedTuple):
     second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
         SquaredHinge()
     )
-    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
+    third_loss: Annotated[Any, "of the third model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
 
 
@@ -110,9 +113,10 @@ def _predict(state, rows, settings, scores, work):
     """Write the scores of a block to `scores` (n, classes)."""
     for i in range(len(scores)):
         _, _, _, count = standardisation.view_example(state.features, rows, i, work)
-        seen, chances = work.numbers[MARGINS, :MODELS], work.numbers[CHANCES, : MODELS + 1]
-        margins_of(state, work.slots[:count], work.values[:count], seen)
-        scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
+        models = work.models
+        margins_of(state, work.slots[:count], work.values[:count], models.margins)
+        margin = sharing.margin_of(state.shares, state.mixture, models.margins, models.chances)
+        scores[i, 0], scores[i, 1] = 0.0, margin
 
 
 @force_inline
@@ -123,31 +127,30 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
             ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
             fetch_ahead(state.features.moments, ahead)
             fetch_ahead(state.table, ahead)
-        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, models, weight = state.features, work.models, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, _, count = standardisation.view_example(features, rows, i, work)
         slots, z, sign = work.slots[:count], work.values[:count], 1.0 if targets[i] == 1 else -1.0
-        seen, chances = numbers[MARGINS, :MODELS], numbers[CHANCES, : MODELS + 1]
+        seen, chances = models.margins, models.chances
         margins = margins_of(state, slots, z, seen)
         scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
                 losses = Logistic(), SquaredHinge(), Hinge()
-                learn_models(state, slots, z, numbers, margins, present, sign, weight, settings, losses)
+                learn_models(state, slots, z, work, margins, present, sign, weight, settings, losses)
                 p = chances[MODELS]
                 sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)
-                root = numbers[DIRECTION : DIRECTION + MODELS, :MODELS]
                 slope = weight * (p - (sign > 0.0))
-                learn_mixture(state.mixture, seen, root, numbers[STEP, :MODELS], slope, weight * p * (1.0 - p))
+                learn_mixture(state.mixture, seen, models.root, models.step, slope, weight * p * (1.0 - p))
             if turn:
                 return i
     return len(targets)
 
 
 learn_row, learn_rows = learning_scores_of(
-    make_room, _learn, turning((WEIGHT, WEIGHT + 1, WEIGHT + 2, WEIGHT + 3, MEAN), (VARIANCE,))
+    room_for_two, _learn, turning((WEIGHT, WEIGHT + 1, WEIGHT + 2, WEIGHT + 3, MEAN), (VARIANCE,))
 )
-predict_row, predict_rows = predicting_scores_of(make_room, _predict)
+predict_row, predict_rows = predicting_scores_of(room_for_two, _predict)
 
 
 @force_inline
@@ -157,22 +160,23 @@ def _finite(slope):
 
 
 @inline_source
-def learn_models(state, slots, z, numbers, margins, present, target, weight, settings, losses):
-    """A step of each model. The first three learn one of `losses` each, the fourth the third loss again."""
+def learn_models(state, slots, z, work, margins, present, target, weight, settings, losses):
+    """A step of each model. The first three learn one of `losses` each."""
     _learn_adagrad(state, slots, z, margins, target, weight, settings, losses)
+    _learn_boldly(state, slots, z, margins[3], target, weight, settings)
     _learn_arow(state, slots, z, margins[4], target, weight)
     if present > 0:
-        _learn_newton(state, slots, z, numbers, margins[5], target, weight)
+        _learn_newton(state, slots, z, work, margins[5], target, weight)
 
 
 @inline_source
 def _learn_adagrad(state, slots, z, margins, target, weight, settings, losses):
-    """A step of each of the first four models."""
+    """A step of each of the first three models; the sums of squares of the fourth."""
     slopes = (
         _finite(weight * derivative(losses[0], margins[0], target)),
         _finite(weight * derivative(losses[1], margins[1], target)),
         _finite(weight * derivative(losses[2], margins[2], target)),
-        _finite(weight * derivative(losses[2], margins[3], target)),
+        _finite(weight * derivative(Hinge(), margins[3], target)),
     )
     seen, norms = state.features.totals[SEEN], state.features.totals[NORMS]
     if seen < LONG:
@@ -188,9 +192,22 @@ def _learn_adagrad(state, slots, z, margins, target, weight, settings, losses):
         slopes[0] * np.float32(first),
         slopes[1] * np.float32(second),
         slopes[2] * np.float32(third),
-        slopes[3] * np.float32(unit * RATES[3]),
+        np.float32(0.0),
     )
     move(state.table, slots, z, steps)
+
+
+@inline_source
+def _learn_boldly(state, slots, z, margin, target, weight, settings):
+    """The fourth model's step, to a margin of 1 if that is not too far."""
+    gap, norm = 1.0 - target * margin, 0.0
+    for k in range(len(slots) if gap > 0.0 else 0):
+        norm += np.float64(z[k]) * z[k]
+    if norm > 0.0:
+        step = target * min(gap / norm, settings.learning_rate * weight * LONGEST)
+        for k in range(len(slots)):
+            row = state.table[slots[k]]
+            row[WEIGHT + 3] = held(row[WEIGHT + 3] + step * z[k])
 
 
 @inline_source
@@ -211,18 +228,18 @@ def _learn_arow(state, slots, z, mean, target, weight):
 
 
 @inline_source
-def _learn_newton(state, slots, z, numbers, margin, target, weight):
+def _learn_newton(state, slots, z, work, margin, target, weight):
     """The block's step, for one column."""
     block = state.block
     prior = newton_block.PRIOR * block.totals[newton_block.SEEN] / block.totals[newton_block.PRESENT]
-    s = newton_block.direct(block, numbers, state.places, slots, z, prior)
+    s = newton_block.direct(block, work, state.places, slots, z, prior)
     if s < 0.0:
         newton_block.restart(block)
         return
     yes, no = sharing.logistic(margin)
     d = yes - (target > 0.0)
     h = weight * max(0.5 * (yes * no + d * d), newton_block.LEAST_CURVATURE)
-    step, v = weight * d / (1.0 + h * s), numbers[newton_block.V]
+    step, v = weight * d / (1.0 + h * s), work.v
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
         block.weights[place, 0] -= step * v[place]
     newton_block.shrink(block, v, h, s, prior)

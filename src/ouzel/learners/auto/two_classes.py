@@ -20,7 +20,8 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
-from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
@@ -31,6 +32,7 @@ from ouzel.learners.auto.work import MODELS_OF_TWO, room_for_two
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
 from ouzel.learners.shared_settings import Loss, Rate
+from ouzel.ranges import Choice, Range
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
@@ -51,6 +53,13 @@ class Settings(NamedTuple):
     )
     third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
+    forms: Annotated[float, Choice(("made", "raw")), "columns of numbers: with bins and pairs of bins, or raw"] = 0.0
+    derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of bins and pairs"] = 4e6
+
+    @property
+    def budget(self) -> float:
+        """Bytes for the weights of bins and pairs of bins; 0 where none are made."""
+        return 0.0 if self.forms else self.derived_budget
 
 
 class TwoClasses(NamedTuple):
@@ -60,10 +69,11 @@ class TwoClasses(NamedTuple):
     block: Block
     mixture: Mixture
     shares: Shares
+    effects: Effects
 
 
-def layout(dimension: int) -> Any:
-    """What a state with room for `dimension` slots is made of."""
+def layout(dimension: int, budget: float = 0.0) -> Any:
+    """What a state with room for `dimension` slots is made of, with effects of columns in so many bytes."""
     least, most = (*(-inf,) * 4, *(0.0,) * 4, -inf, 0.0), (*(inf,) * 9, MOST_VARIANCE)
     return TwoClasses(
         features=standardisation.layout(dimension),
@@ -72,6 +82,7 @@ def layout(dimension: int) -> Any:
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
+        effects=effects.layout(dimension, 1, budget),
     )
 
 
@@ -114,11 +125,12 @@ def _predict(state, rows, settings, scores, work):
         margins_of(state, work.slots[:count], work.values[:count], models.margins)
         margin = sharing.margin_of(state.shares, state.mixture, models.margins, models.chances)
         scores[i, 0], scores[i, 1] = 0.0, margin
+    predict_effects(state.effects, rows, effects.TWO, scores)
 
 
 @force_inline
-def _learn(state, rows, start, targets, importances, settings, scores, work):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+def _learn_lines(state, rows, start, targets, importances, settings, scores, work):
+    """Learn a block by the linear models; `scores` (n, classes) takes their predictions before each example."""
     for i in range(start, len(targets)):
         if i + 1 < len(targets) and not newton_block.worthwhile(state.block.totals):
             ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
@@ -139,9 +151,17 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
                 sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)
                 slope = weight * (p - (sign > 0.0))
                 learn_mixture(state.mixture, seen, models.root, models.step, slope, weight * p * (1.0 - p))
-            if turn:
+            if effects.note_example(state.effects) or turn:
                 return i
     return len(targets)
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, scores, work):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
+    learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, effects.TWO, scores)
+    return stop
 
 
 learn_row, learn_rows = learning_scores_of(

@@ -20,6 +20,7 @@ from ouzel.learners.auto.effects import (
     KEPT,
     LEVELS,
     OF_BINS,
+    OF_PAIRS,
     OF_TWO,
     OFFERED,
     SEEN,
@@ -84,7 +85,8 @@ def _open(effects: Effects, seen: int) -> None:
                 effects.edges[level, column] = np.inf
                 effects.edges[level, column, : len(edges)] = edges
             effects.opened[OF_BINS, level] = count
-            if seen >= FROM[OF_TWO][level]:
+            last = OF_PAIRS[level] + count * (count - 1) // 2 * BINS[level] ** 2
+            if seen >= FROM[OF_TWO][level] and last <= len(effects.cells):
                 effects.opened[OF_TWO, level] = count
 
 

@@ -2,7 +2,7 @@
 
 Workers of a base that knows its columns have the same cells: weights move by the mean of the workers' moves, by the
 growth of their sums of squares. Workers of a base that knows none have each chosen columns and edges by its own
-examples; those of the worker that has learnt most are taken, and cells of the others count where theirs mean the same.
+examples; those of the worker that has learnt most are taken, with what it has learnt of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from ouzel.layout import copied
 from ouzel.learners.auto.effects import COUNT, HIGH, LOW, RESIDUALS, SEEN, SQUARES, Effects
-from ouzel.learners.gains.parts import First, Gains, Peak, dense, rows_of
+from ouzel.learners.gains.parts import First, Gains, Peak, Rows
 
 ADDED = [SEEN, RESIDUALS, SQUARES]  # places of `totals`
 
@@ -23,16 +23,20 @@ def gains(base: Any, state: Any, examples: float) -> Gains:
     if "effects" not in state._fields:
         return {}
     before, after = base.effects, state.effects
-    content = {name: getattr(after, name) for name in ("columns", "column_of", "edges", "opened", "sample", "totals")}
+    slots = np.flatnonzero(after.column_of)
+    content = {name: getattr(after, name) for name in ("edges", "opened", "sample", "totals")}
+    content["columns"] = Rows(slots, after.column_of[slots])
+    growth = weighed = np.zeros(0)
     if before.totals[COUNT] == 0.0:
         content["cells"], content["beliefs"] = after.cells, after.beliefs
-    growth = np.maximum(after.cells[:, 1].astype(float) - before.cells[:, 1], 0.0)
-    moved = after.cells[:, 0].astype(float) - before.cells[:, 0]
-    known = before.totals[COUNT] > 0.0
+    else:
+        growth = np.maximum(after.cells[:, 1].astype(float) - before.cells[:, 1], 0.0)
+        weighed = growth * (after.cells[:, 0].astype(float) - before.cells[:, 0])
     heard = after.totals[RESIDUALS] > 0.0
     found = {
         "first": First(examples, content),
-        "cells": rows_of(known * np.stack([growth, growth * moved], axis=1)),
+        "growth": growth,
+        "weighed": weighed,
         "totals": after.totals[ADDED] - before.totals[ADDED],
         "ends": Peak(np.array([-after.totals[LOW], after.totals[HIGH]] if heard else [-np.inf, -np.inf])),
         "beliefs": examples * after.beliefs,
@@ -47,12 +51,14 @@ def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
     gained, effects = gains["effects"], copied(base.effects)
     first = gained["first"].content
     if base.effects.totals[COUNT] == 0.0:
-        for name in first:
+        slots, numbers = first["columns"]
+        effects.column_of[:], effects.column_of[slots] = 0, numbers
+        effects.columns[:], effects.columns[numbers - 1] = 0, slots
+        for name in ("edges", "opened", "sample", "totals", "cells", "beliefs"):
             getattr(effects, name)[...] = first[name]
     else:
-        growth, weighed = dense(gained["cells"], len(effects.cells)).transpose(1, 0, 2)
-        moved = np.divide(weighed, growth, out=np.zeros(growth.shape), where=growth > 0.0)
-        effects.cells[:, 0] += moved
+        growth, weighed = gained["growth"], gained["weighed"]
+        effects.cells[:, 0] += np.divide(weighed, growth, out=np.zeros(growth.shape), where=growth > 0.0)
         effects.cells[:, 1] += growth
         effects.beliefs[:] = gained["beliefs"] / examples
         _open_as(effects, first)

@@ -39,6 +39,7 @@ EXPERTS = 3  # the score of the linear models; with bins; with pairs
 FIRST = (0.98, 0.01, 0.01)  # what they are believed at first
 SHARED = (0.5, 0.25, 0.25)  # how what is shared is parted
 ALPHA = 0.002
+SMALLEST = 1e-3  # slope that moves a weight
 LEAST = 1e-300  # of a probability whose logarithm is taken
 MOST_IMPORTANCE, MOST_WEIGHT = 1e6, 10.0  # of an example, and for the beliefs
 STRIKING, KNOWN_FROM = 5.0, 16.0  # units of a residual that count no further, from so many examples on
@@ -121,9 +122,9 @@ def _read(effects, indices, values, x):
 @force_inline
 def _bin_of(edges, size, number):
     """How many of the edges are not above a number."""
-    above = 0
+    above = np.int32(0)
     for j in range(size):
-        above += edges[j] <= number
+        above = np.int32(above + np.int32(edges[j] <= number))  # several at a time
     return above
 
 
@@ -241,12 +242,12 @@ def _believe(effects, kind, scores, chances, target, weight, unit):
 
 
 @force_inline
-def _move(cells, at, start, stop, slopes, step):
-    """A step of AdaGrad down the slopes (K,) float32 for the weights of some cells."""
+def _move(cells, at, start, stop, slopes, some, step):
+    """A step of AdaGrad down the slopes (K,) float32 for the weights of some cells, and of the classes `some`."""
     damping = np.float32(DAMPING)
     for k in range(start, stop):
         weights, squares = cells[at[k], 0], cells[at[k], 1]
-        for c in range(len(slopes)):
+        for c in some:
             squares[c] += slopes[c] * slopes[c]
             weights[c] -= step * slopes[c] / np.sqrt(squares[c] + damping)
 
@@ -291,19 +292,21 @@ def _note_number(totals, line, target, weight):
 
 
 @force_inline
-def _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes):
+def _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes, some):
     """A step of the beliefs, and of the weights of a row's cells: `bound` of bins, and those of pairs up to `end`."""
     _believe(effects, kind, scores, chances, target, min(weight, MOST_WEIGHT), unit)
     for e in range(1, EXPERTS):
         first, last = (0, bound) if e == 1 else (bound, end)
-        step = RATES[e - 1] * unit / sqrt(max(last - first, 1))
+        step, count = RATES[e - 1] * unit / sqrt(max(last - first, 1)), 0
         for c in range(scores.shape[1]):
             if kind == NUMBERS:
                 slope = min(max((scores[e, 0] - target) / unit, -STRIKING), STRIKING)
             else:
                 slope = chances[e, c] - (target == c if kind == SEVERAL else target > 0.0)
             slopes[c] = weight * slope
-        _move(effects.cells, at, first, last, slopes, np.float32(step))
+            some[count] = c
+            count += abs(slope) > SMALLEST
+        _move(effects.cells, at, first, last, slopes, some[:count], np.float32(step))
 
 
 @kernel
@@ -321,7 +324,7 @@ def learn_effects(effects, rows, start, stop, targets, importances, kind, out):
     if totals[COUNT] == 0.0:
         return
     x, bins, at, scores, chances = _room(effects)
-    slopes = np.zeros(scores.shape[1], np.float32)
+    slopes, some = np.zeros(scores.shape[1], np.float32), np.zeros(scores.shape[1] + 1, np.int64)
     for i in range(start, stop):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         _read(effects, rows.indices[here], rows.values[here], x)
@@ -330,7 +333,7 @@ def learn_effects(effects, rows, start, stop, targets, importances, kind, out):
         if effects.opened[OF_BINS, 0] > 0:
             bound, end = _predict_row(effects, kind, out[i], x, bins, at, scores, chances)
             if weight > 0.0 and unit > 0.0:
-                _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes)
+                _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes, some)
         if weight > 0.0:
             _sample(effects, x)
 

@@ -53,13 +53,15 @@ class Settings(NamedTuple):
     )
     third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
-    forms: Annotated[float, Choice(("made", "raw")), "columns of numbers: with bins and pairs of bins, or raw"] = 0.0
+    forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with bins and pairs of bins too"] = (
+        0.0
+    )
     derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of bins and pairs"] = 4e6
 
     @property
     def budget(self) -> float:
         """Bytes for the weights of bins and pairs of bins; 0 where none are made."""
-        return 0.0 if self.forms else self.derived_budget
+        return self.derived_budget if self.forms else 0.0
 
 
 class TwoClasses(NamedTuple):

@@ -6,12 +6,13 @@ first, or are several linear models whose margins are combined; an expression de
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ouzel.learners.auto import constants, narrowing, number_gains, other_losses, other_numbers, two_classes
 from ouzel.learners.auto.classification import weights_by_class
+from ouzel.learners.auto.effects import NUMBERS, SEVERAL, TWO, Effects
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
 from ouzel.learners.auto.regrets import weights_of
@@ -83,6 +84,7 @@ class Expression(NamedTuple):
     combine: Linear | TwoClassMixture | Residuals | Experts | MixedMargins
     shift: np.ndarray | float = 0.0  # (columns,) or one number is added to what comes of that
     slots: np.ndarray | None = None  # (d,) int64, rising, which the rows are of; None of all from 0 on
+    effects: tuple[Effects, int] | None = None  # of columns beyond the margins, and for what kind of prediction
 
 
 def expression_of(model: Model) -> Expression:
@@ -120,6 +122,15 @@ def _restricted(expression: Expression) -> Expression:
 
 
 def _unrestricted(model: Model) -> Expression:
+    expression, state = _of_lines(model), cast(Any, model.states[0])
+    if "effects" in state._fields and state.effects.opened.any():
+        kind = NUMBERS if isinstance(state, Numbers) else TWO if isinstance(state, TwoClasses) else SEVERAL
+        return expression._replace(effects=(state.effects, kind))
+    return expression
+
+
+def _of_lines(model: Model) -> Expression:
+    """The expression but for effects of columns."""
     state, mean, spread = model.states[0], 0.0, 1.0
     states = model.states[: model.task.columns(len(model.classes))]
     if isinstance(state, ScaledTargets):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.exporting.effects import with_effects
 from ouzel.exporting.expressions import (
     Experts,
     Expression,
@@ -86,7 +87,8 @@ def margins_of(graph: Graph, expression: Expression) -> str:
         if reach is not None:
             seen = graph("Max", graph("Min", seen, reach[dense + 1]), -reach[dense + 1])
         sums = graph("Add", sums, graph("MatMul", seen, rest[dense]))
-    return graph("Add", combined(expression.combine, graph, graph("Add", sums, constant)), expression.shift)
+    found = graph("Add", combined(expression.combine, graph, graph("Add", sums, constant)), expression.shift)
+    return found if expression.effects is None else with_effects(graph, *expression.effects, found)
 
 
 def _places(graph: Graph, slots: np.ndarray | None, rows: int) -> str:

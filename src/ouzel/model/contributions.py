@@ -9,6 +9,7 @@ import numpy as np
 
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import heaviest_slots, shown, shown_weights
+from ouzel.model.column_effects import added_by_effects
 from ouzel.model.cut_values import cut_values
 from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
@@ -33,21 +34,25 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray) -> Iterator[lis
     does, or at the largest seen (`son-oja`). The last entry is the margin of an average example; the one before it may
     sum up absent features that are not listed. Contributions and the remainder add up to the margin. The remainder is
     rounding, but where a learner averages the margins of several models, and cuts these. A learner of a byte budget
-    knows no means; there an example is compared with one that has no features.
+    knows no means; there an example is compared with one that has no features. Effects of columns (`auto/effects.py`)
+    are entries of their own: what a bin, or a pair of bins, adds beyond the mean.
     """
     if not (model.task.numbers or model.task.groups or len(model.classes)):
         yield from ([] for _ in range(len(margins)))
         return
     known, slots, columns = _of_budget(model, rows) if model.budgeted else _of_table(model)
     shown_margins = np.atleast_2d(shown(model.classes, margins).T).T
-    labels = _labels(model)
+    labels, (effects, means) = _labels(model), added_by_effects(model, rows)
+    nothing: list[list[tuple[str, float]]] = [[] for _ in labels]
     for row, (start, stop) in enumerate(zip(rows.offsets[:-1].tolist(), rows.offsets[1:].tolist(), strict=True)):
         there, values = rows.indices[start:stop].astype(np.int64), rows.values[start:stop].astype(np.float64)
         places = np.minimum(np.searchsorted(known, there), len(known) - 1)
         example = _Example(there, values, places, known[places] == there, cut_values(model, slots[places], values))
         yield [
-            _explanation(model, label, float(margin), column, known, example)
-            for label, margin, column in zip(labels, shown_margins[row], columns, strict=True)
+            _explanation(model, label, float(margin), column, known, example, added, mean)
+            for label, margin, column, added, mean in zip(
+                labels, shown_margins[row], columns, effects[row] if effects else nothing, means.tolist(), strict=True
+            )
         ]
 
 
@@ -72,7 +77,14 @@ class _Column:
 
 
 def _explanation(
-    model: Model, label: Any, margin: float, column: _Column, known: np.ndarray, example: _Example
+    model: Model,
+    label: Any,
+    margin: float,
+    column: _Column,
+    known: np.ndarray,
+    example: _Example,
+    effects: list[tuple[str, float]],
+    mean: float,
 ) -> dict[str, Any]:
     """What an example's features add to a margin; `known` are those that the column has weights of."""
     row, places, found = example.ids, example.places, example.found
@@ -92,7 +104,10 @@ def _explanation(
     others = column.total - float(column.absent[places[found]].sum() + column.absent[absent].sum())
     if len(column.most) == MOST_ABSENT:
         features.append(_entry(ABSENT, 0.0, 0.0, others))
-    features.append(_entry(AVERAGE, 1.0, column.average, column.average))
+    if effects:
+        features += [_entry(name, 1.0, added, added) for name, added in effects]
+        features.sort(key=lambda feature: -abs(feature["contribution"]))
+    features.append(_entry(AVERAGE, 1.0, column.average + mean, column.average + mean))
     total = sum(feature["contribution"] for feature in features)
     return {"class": label, "margin": margin, "remainder": margin - total, "features": features}
 

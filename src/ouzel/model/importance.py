@@ -10,7 +10,8 @@ import numpy as np
 from ouzel.learners import feature_moments
 from ouzel.learners.auto import standardisation
 from ouzel.model.answers import Feature, important_slots, shown_features
-from ouzel.model.model import Model
+from ouzel.model.column_effects import important_effects
+from ouzel.model.model import INTERCEPT, Model
 from ouzel.streams.labels import Label
 
 Columns = list[tuple[Label | None, list[Feature]]]  # of each class, in the order shown
@@ -25,12 +26,15 @@ def heaviest(model: Model, n: int) -> Columns:
 def most_important(model: Model, n: int) -> Columns:
     """The n features of each class that move its margin most, most important first; the intercept comes last.
 
+    Effects of columns are among them, each called by the bin, or the pair of bins, in which it is strongest.
+
     Learners of a byte budget do not know the spread of features; of these the heaviest come first.
     """
     if model.budgeted:
         return heaviest(model, n)
     spreads = means_and_spreads(model)[1]
-    columns = []
+    columns: list[list[Feature]] = []
+    effects = important_effects(model)
     for weights in model.slot_weights():
         slots = 1 + important_slots(weights[1:], spreads[1:], n)
         if len(slots) < n and model.intercept and weights[0] != 0.0:
@@ -38,8 +42,17 @@ def most_important(model: Model, n: int) -> Columns:
         sizes = np.abs(weights[slots]) * spreads[slots]
         numbers = slots if model.slot_map is None else model.slot_map.numbers[slots]
         names = [model.feature_name(number - 1) for number in numbers.tolist()]
-        columns.append([Feature(*each) for each in zip(names, weights[slots].tolist(), sizes.tolist(), strict=True)])
+        found = [Feature(*each) for each in zip(names, weights[slots].tolist(), sizes.tolist(), strict=True)]
+        columns.append(_merged(found, effects[len(columns)], n) if effects else found)
     return shown_features(model.classes, columns)
+
+
+def _merged(features: list[Feature], effects: list[Feature], n: int) -> list[Feature]:
+    """The n most important of features and effects; an intercept stays last."""
+    constant = [feature for feature in features if feature.name == INTERCEPT]
+    rest = [feature for feature in features if feature.name != INTERCEPT] + effects
+    rest.sort(key=lambda feature: -(feature.importance or 0.0))
+    return [*rest[:n], *constant][:n]
 
 
 def means_and_spreads(model: Model) -> tuple[np.ndarray, np.ndarray]:

@@ -32,6 +32,7 @@ from ouzel.streams.labels import Label
 SMALLEST_TABLE = 1024  # slots of a new state
 SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of them
 SLOT_LIMIT = 1 << 32
+INTERCEPT = "(intercept)"
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
 
@@ -269,7 +270,7 @@ class Model:
 
     def feature_name(self, feature: int) -> str | int:
         """What a person calls a feature: its name, or its id where the stream had no names."""
-        return "(intercept)" if feature == -1 else self.names.name(feature) or feature
+        return INTERCEPT if feature == -1 else self.names.name(feature) or feature
 
     def rows(self, block: Block) -> Rows:
         """A block to predict as rows over the slots that the states have room for, as the learner sees them."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import copied
+from ouzel.learners.auto import effect_gains, moments, newton_block, several_classes, two_classes
 from ouzel.learners.auto import gains as parts
-from ouzel.learners.auto import moments, newton_block, several_classes, two_classes
 from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import SEEN
 from ouzel.learners.gains.parts import Gains
@@ -62,6 +62,7 @@ def gains(base: Any, state: Any) -> Gains:
         **parts.gains_of_linear(before, after),
         "block": parts.gains_of_block(base, state, examples, 0.0),
         **{name: parts.gains_of_mixture(getattr(state, name), examples) for name in _weighing(state)},
+        **effect_gains.gains(base, state, examples),
     }
 
 
@@ -82,6 +83,7 @@ def onto(base: Any, gains: Gains) -> Any:
         places=places,
         block=block,
         **{name: parts.mixture_onto(getattr(base, name), gains[name], examples) for name in _weighing(base)},
+        **effect_gains.onto(base, gains, examples),
     )
 
 

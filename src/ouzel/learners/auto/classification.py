@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import mixing, newton_block, sharing, standardisation, two_classes
+from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation, two_classes
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, Settings, TwoClasses, is_of_two
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
@@ -57,7 +57,9 @@ def rule_of(state: Any) -> Any:
 
 def layout(dimension: int, classes: int, settings: Settings) -> Any:
     """What a state with room for so many slots and classes is made of."""
-    return two_classes.layout(dimension) if classes <= 2 else several_classes.layout(dimension, classes)
+    if classes <= 2:
+        return two_classes.layout(dimension, settings.budget)
+    return several_classes.layout(dimension, classes, settings.budget)
 
 
 def init(dimension: int, classes: int, settings: Settings) -> Any:
@@ -69,7 +71,7 @@ def grow(state: Any, dimension: int, classes: int, settings: Settings) -> Any:
     """The same state with room for so many slots and classes."""
     known = 2 if isinstance(state, TwoClasses) else state.table.shape[2]
     if known == 2 and classes > 2:
-        state, known = _parted(state), 2
+        state, known = _parted(state, settings.budget), 2
     larger = layout(dimension, max(classes, known), settings)
     shapes = [part.shape for _, part in flat(larger)]
     if shapes == [array.shape for _, array in flat(state)]:
@@ -85,6 +87,8 @@ def check(state: Any, settings: Settings) -> None:
     standardisation.check(state.features)
     newton_block.check(state.block, state.places)
     mixing.check(state.mixture)
+    if "effects" in state._fields:
+        effects.check(state.effects)
     if not isinstance(state, TwoClasses):
         sums = (*several_classes.SQUARES, several_classes.VARIANCE)
         require((state.table[:, sums] >= 0.0).all(), "table has sums of squares or variances below 0")
@@ -125,6 +129,8 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
 def fade(state: Any, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments; the mixture and the shares forget by themselves."""
     prior = two_classes.prior_variance(state.features)
+    if "effects" in state._fields:
+        effects.fade(state.effects, kept)
     if is_of_two(state):
         state.table[:, ROOT : ROOT + 4] /= np.float32(sqrt(kept))
         variance = state.table[:, VARIANCE]
@@ -142,9 +148,12 @@ def reorder(state: Any, places: list[int]) -> Any:
         copied.table[:] = state.table[:, :, places]
         copied.block.weights[:] = state.block.weights[:, places]
         copied.block.shares[:] = state.block.shares[places]
+        copied.effects.cells[:] = state.effects.cells[:, :, places]
     elif places == [1, 0]:
         copied.table[:, [*range(WEIGHT, WEIGHT + 4), MEAN]] *= -1.0
         copied.block.weights[:] *= -1.0
+        if "effects" in copied._fields:
+            copied.effects.cells[:, 0] *= -1.0
     return copied
 
 
@@ -175,17 +184,22 @@ def _filled(larger: Any, state: Any) -> Any:
         if isinstance(old, tuple):
             _filled(new, old)
         else:
-            new[tuple(slice(length) for length in old.shape)] = old
+            here = tuple(slice(min(sizes)) for sizes in zip(old.shape, new.shape, strict=True))  # cells may be fewer
+            new[here] = old[here]
     return larger
 
 
-def _parted(state: TwoClasses) -> SeveralClasses:
+def _parted(state: TwoClasses, budget: float) -> SeveralClasses:
     """Two classes as the first two of several: half a margin for the one, half against the other."""
-    found = allocate(several_classes.layout(len(state.table), 2))
-    for mine, old in zip((found.features, found.block), (state.features, state.block), strict=True):
-        for name in set(mine._fields) - {"weights", "shares"}:
+    found = allocate(several_classes.layout(len(state.table), 2, budget))
+    pairs = ((found.features, state.features), (found.block, state.block), (found.effects, state.effects))
+    for mine, old in pairs:
+        for name in set(mine._fields) - {"weights", "shares", "cells"}:
             getattr(mine, name)[...] = getattr(old, name)
     found.places[:] = state.places
+    cells = state.effects.cells[: len(found.effects.cells)]
+    found.effects.cells[: len(cells), 0] = cells[:, 0] * np.array([-0.5, 0.5], np.float32)
+    found.effects.cells[: len(cells), 1] = cells[:, 1]
     roots = state.table[:, [ROOT, ROOT + 2, ROOT + 3]].astype(float)
     squares = np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
     for c, sign in ((0, -1.0), (1, 1.0)):

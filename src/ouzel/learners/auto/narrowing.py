@@ -29,6 +29,10 @@ def _narrowed(state: Any, slots: np.ndarray) -> Any:
             moments=state.moments[slots], dense=dense.astype(state.dense.dtype), window=state.window[slots]
         )
     members = np.searchsorted(slots, state.block.slots)
+    if "effects" in state._fields:
+        columns = np.searchsorted(slots, state.effects.columns).astype(state.effects.columns.dtype)
+        narrow = state.effects._replace(columns=columns, column_of=state.effects.column_of[slots])
+        state = state._replace(effects=narrow)
     return state._replace(
         features=_narrowed(state.features, slots),
         table=state.table[slots],
@@ -50,6 +54,11 @@ def _widened(base: Any, narrow: Any, slots: np.ndarray) -> Any:
         block=narrow.block._replace(slots=slots[narrow.block.slots].astype(base.block.slots.dtype)),
     )
     whole.table[slots], whole.places[slots] = narrow.table, narrow.places
+    if "effects" in base._fields:
+        column_of = np.zeros_like(base.effects.column_of)
+        column_of[slots] = narrow.effects.column_of
+        columns = slots[narrow.effects.columns].astype(base.effects.columns.dtype)
+        whole = whole._replace(effects=narrow.effects._replace(columns=columns, column_of=column_of))
     return whole
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import copied
+from ouzel.learners.auto import effect_gains, moments, outliers
 from ouzel.learners.auto import gains as parts
-from ouzel.learners.auto import moments, outliers
 from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import COUNT, SEEN
 from ouzel.learners.gains.parts import Gains, Peak
@@ -68,6 +68,7 @@ def gains(base: Any, state: Any) -> Gains:
         "labels": _label_sums(state.labels, origin) - _label_sums(base.labels, origin),
         "bound": Peak(state.labels[[BOUND]]),
         "ends": Peak(np.array([-state.labels[LOW], state.labels[HIGH]] if heard else [-np.inf, -np.inf])),
+        **effect_gains.gains(base, state, examples),
     }
 
 
@@ -93,4 +94,5 @@ def onto(base: Any, gains: Gains) -> Any:
     table[:, WEIGHTS], table[:, SQUARES] = weights[:, :, 0], (linear.squares + growth)[:, :, 0]
     block, places = parts.block_onto(base, features, gains["block"], examples, PRIOR, shift)
     mixture = parts.mixture_onto(base.mixture, gains["mixture"], examples)
-    return base._replace(features=features, table=table, places=places, block=block, mixture=mixture, labels=labels)
+    state = base._replace(features=features, table=table, places=places, block=block, mixture=mixture, labels=labels)
+    return state._replace(**effect_gains.onto(base, gains, examples))

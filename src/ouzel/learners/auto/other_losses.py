@@ -48,7 +48,7 @@ class State(NamedTuple):
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
     parts = two_classes.layout(dimension)._asdict()
-    del parts["shares"]
+    del parts["shares"], parts["effects"]
     return State(**parts, regrets=regrets.layout(MANY))
 
 

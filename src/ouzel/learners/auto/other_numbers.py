@@ -75,6 +75,7 @@ class State(NamedTuple):
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
     numbers = regression.layout(dimension, settings, models=4)._asdict()
+    del numbers["effects"]
     return State(**numbers, constants=constants.layout(), regrets=regrets.layout(MANY))
 
 

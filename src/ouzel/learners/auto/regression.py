@@ -24,7 +24,8 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
-from ouzel.learners.auto import mixing, newton_block, number_gains, standardisation
+from ouzel.learners.auto import effects, mixing, newton_block, number_gains, standardisation
+from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import MODELS_OF_NUMBERS, Mixture, learn_mixture, room_for_numbers
 from ouzel.learners.auto.newton_block import Block
@@ -65,6 +66,7 @@ class State(NamedTuple):
     block: Block
     mixture: Mixture
     labels: np.ndarray  # (11,) float64  importance seen, mean, sum of squared deviations, smallest, largest; a record
+    effects: Effects
 
 
 def layout(dimension: int, settings: Settings, models: int = 2) -> Any:
@@ -76,6 +78,7 @@ def layout(dimension: int, settings: Settings, models: int = 2) -> Any:
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
         labels=float64(11, least=(0.0, -inf, 0.0, *(-inf,) * 2, 0.0, 0.0, *(-inf,) * 2, 0.0, 0.0)),
+        effects=effects.layout(dimension, 1, settings.budget),
     )
 
 
@@ -87,6 +90,8 @@ def check(state: State, settings: Settings) -> None:
     standardisation.check(state.features)
     newton_block.check(state.block, state.places)
     mixing.check(state.mixture)
+    if isinstance(state, State):
+        effects.check(state.effects)
     low, high = state.labels[LOW], state.labels[HIGH]
     require(low <= state.labels[MEAN] <= high, "labels have a mean that is not in their range")
 
@@ -122,6 +127,7 @@ def _predict(state, rows, settings, predictions, work):
         mean, margins = state.labels[MEAN] if centred else 0.0, work.models.margins
         margins_of(state, work.slots[:count], work.values[:count], mean, margins)
         predictions[i] = combined(state, margins, mean)
+    predict_effects(state.effects, rows, effects.NUMBERS, predictions.reshape((len(predictions), 1)))
 
 
 @inline_source
@@ -144,8 +150,8 @@ def learn_models(state, slots, z, work, found, present, residual, weight, spread
 
 
 @force_inline
-def _learn(state, rows, start, targets, importances, settings, predictions, work):
-    """Learn a block; `predictions` (n,) takes those made before learning each example."""
+def _learn_lines(state, rows, start, targets, importances, settings, predictions, work):
+    """Learn a block by the linear models; `predictions` (n,) takes theirs before each example."""
     for i in range(start, len(targets)):
         features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, centred, count = standardisation.view_example(features, rows, i, work)
@@ -159,9 +165,18 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
             if ready(state, found, spread):
                 learn_models(state, slots, z, work, found, present, counts - mean, weight, spread, settings)
             review_labels(state, centred)
-            if turn:
+            if effects.note_example(state.effects) or turn:
                 return i
     return len(targets)
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, predictions, work):
+    """Learn a block; `predictions` (n,) takes those made before learning each example."""
+    stop = _learn_lines(state, rows, start, targets, importances, settings, predictions, work)
+    out = predictions.reshape((len(predictions), 1))
+    learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, effects.NUMBERS, out)
+    return stop
 
 
 learn_row, learn_rows = learning_margins_of(room_for_numbers, _learn, turning((SAFE, BOLD)))
@@ -207,6 +222,8 @@ def fade(state: Any, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments, those of the labels too; the mixture forgets by itself."""
     state.table[:, SQUARES] *= kept
     state.labels[[WEIGHT, DEVIATIONS, NUMBERS]] *= kept
+    if isinstance(state, State):
+        effects.fade(state.effects, kept)
     newton_block.fade(state.block, kept, PRIOR, standardisation.fade(state.features, kept))
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
-from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.mixing import MODELS_OF_SEVERAL, Mixture, learn_joint_mixture, room_for_several, softmax
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
@@ -46,10 +47,11 @@ class SeveralClasses(NamedTuple):
     block: Block
     mixture: Mixture
     shares: Shares
+    effects: Effects
 
 
-def layout(dimension: int, classes: int) -> Any:
-    """What a state with room for so many slots and classes is made of."""
+def layout(dimension: int, classes: int, budget: float) -> Any:
+    """What a state with room for so many slots and classes is made of, with effects of columns in so many bytes."""
     return SeveralClasses(
         features=standardisation.layout(dimension),
         table=float32(dimension, 8, classes, least=-FURTHEST, most=FURTHEST),
@@ -57,6 +59,7 @@ def layout(dimension: int, classes: int) -> Any:
         block=newton_block.layout(classes, dimension),
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
+        effects=effects.layout(dimension, classes, budget),
     )
 
 
@@ -98,11 +101,12 @@ def _predict(state, rows, settings, scores, work):
     for i in range(len(scores)):
         _, _, _, count = standardisation.view_example(state.features, rows, i, work)
         _score(state, work.slots[:count], work.values[:count], work.models, scores[i])
+    predict_effects(state.effects, rows, effects.SEVERAL, scores)
 
 
 @force_inline
-def _learn(state, rows, start, targets, importances, settings, scores, work):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+def _learn_lines(state, rows, start, targets, importances, settings, scores, work):
+    """Learn a block by the linear models; `scores` (n, classes) takes their predictions before each example."""
     for i in range(start, len(targets)):
         features, models, weight = state.features, work.models, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, _, count = standardisation.view_example(features, rows, i, work)
@@ -119,9 +123,17 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
                 if present > 0:
                     _learn_newton(state, slots, z, work, targets[i], weight)
                 _learn_last(state, models, targets[i], weight)
-            if turn:
+            if effects.note_example(state.effects) or turn:
                 return i
     return len(targets)
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, scores, work):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    stop, kind = _learn_lines(state, rows, start, targets, importances, settings, scores, work), effects.SEVERAL
+    learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, kind, scores)
+    return stop
 
 
 learn_row, learn_rows = learning_scores_of(room_for_several, _learn, turning(WEIGHTS, (VARIANCE,)))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
-from ouzel.learners.auto import newton_block, outliers, standardisation
+from ouzel.learners.auto import effect_columns, newton_block, outliers, standardisation
 from ouzel.learners.auto.outliers import HIGH, LOW
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import (
@@ -263,6 +263,8 @@ def turning(
         for slots, factor, part in turn_features(state.features, indices, enter if turns else NEVER, leave):
             rescale(slots, factor, part, state)
         newton_block.replace(state.block, state.places, indices, state.features.moments)
+        if "effects" in state._fields:
+            effect_columns.turn(state)
 
     def rescale(slots: np.ndarray, factor: np.ndarray, part: np.ndarray, state: Any) -> None:
         """Multiply weights by their factors; the constant's take up a part of what they were."""

@@ -23,7 +23,8 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
-from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, room_for_two
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
@@ -33,6 +34,7 @@ from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
 from ouzel.learners.shared_settings import Loss, Rate
+from ouzel.ranges import Choice, Range
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
@@ -54,6 +56,13 @@ class Settings(NamedTuple):
     )
     third_loss: Annotated[Any, "of the third model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
+    forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with bins and pairs too"] = 0.0
+    derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of bins and pairs"] = 4e6
+
+    @property
+    def budget(self) -> float:
+        """Bytes for the weights of bins and pairs of bins; 0 where none are made."""
+        return self.derived_budget if self.forms else 0.0
 
 
 class TwoClasses(NamedTuple):
@@ -63,10 +72,11 @@ class TwoClasses(NamedTuple):
     block: Block
     mixture: Mixture
     shares: Shares
+    effects: Effects
 
 
-def layout(dimension: int) -> Any:
-    """What a state with room for `dimension` slots is made of."""
+def layout(dimension: int, budget: float = 0.0) -> Any:
+    """What a state with room for `dimension` slots is made of, with effects of columns in so many bytes."""
     least, most = (*(-inf,) * 4, *(0.0,) * 4, -inf, 0.0), (*(inf,) * 9, MOST_VARIANCE)
     return TwoClasses(
         features=standardisation.layout(dimension),
@@ -75,6 +85,7 @@ def layout(dimension: int) -> Any:
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
+        effects=effects.layout(dimension, 1, budget),
     )
 
 
@@ -117,11 +128,12 @@ def _predict(state, rows, settings, scores, work):
         margins_of(state, work.slots[:count], work.values[:count], models.margins)
         margin = sharing.margin_of(state.shares, state.mixture, models.margins, models.chances)
         scores[i, 0], scores[i, 1] = 0.0, margin
+    predict_effects(state.effects, rows, effects.TWO, scores)
 
 
 @force_inline
-def _learn(state, rows, start, targets, importances, settings, scores, work):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+def _learn_lines(state, rows, start, targets, importances, settings, scores, work):
+    """Learn a block by the linear models; `scores` (n, classes) takes their predictions before each example."""
     for i in range(start, len(targets)):
         if i + 1 < len(targets) and not newton_block.worthwhile(state.block.totals):
             ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
@@ -142,9 +154,17 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
                 sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)
                 slope = weight * (p - (sign > 0.0))
                 learn_mixture(state.mixture, seen, models.root, models.step, slope, weight * p * (1.0 - p))
-            if turn:
+            if effects.note_example(state.effects) or turn:
                 return i
     return len(targets)
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, scores, work):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
+    learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, effects.TWO, scores)
+    return stop
 
 
 learn_row, learn_rows = learning_scores_of(

@@ -1,0 +1,79 @@
+"""What workers of the default have learnt of effects of columns beyond a base (see `auto.gains`).
+
+Workers of a base that knows its columns have the same cells: weights move by the mean of the workers' moves, by the
+growth of their sums of squares. Workers of a base that knows none have each chosen columns and edges by its own
+examples; those of the worker that has learnt most are taken, with what it has learnt of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.layout import copied
+from ouzel.learners.auto.effects import COUNT, HIGH, LOW, RESIDUALS, SEEN, SQUARES, Effects
+from ouzel.learners.gains.parts import First, Gains, Peak, Rows
+
+ADDED = [SEEN, RESIDUALS, SQUARES]  # places of `totals`
+
+
+def gains(base: Any, state: Any, examples: float) -> Gains:
+    """What a worker has learnt beyond its base; nothing of a state that has no effects."""
+    if "effects" not in state._fields:
+        return {}
+    before, after = base.effects, state.effects
+    slots = np.flatnonzero(after.column_of)
+    content = {name: getattr(after, name) for name in ("edges", "opened", "sample", "totals")}
+    content["columns"] = Rows(slots, after.column_of[slots])
+    growth = weighed = np.zeros(0)
+    if before.totals[COUNT] == 0.0:
+        content["cells"], content["beliefs"] = after.cells, after.beliefs
+    else:
+        growth = np.maximum(after.cells[:, 1].astype(float) - before.cells[:, 1], 0.0)
+        weighed = growth * (after.cells[:, 0].astype(float) - before.cells[:, 0])
+    heard = after.totals[RESIDUALS] > 0.0
+    found = {
+        "first": First(examples, content),
+        "growth": growth,
+        "weighed": weighed,
+        "totals": after.totals[ADDED] - before.totals[ADDED],
+        "ends": Peak(np.array([-after.totals[LOW], after.totals[HIGH]] if heard else [-np.inf, -np.inf])),
+        "beliefs": examples * after.beliefs,
+    }
+    return {"effects": found}
+
+
+def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
+    """The effects of a base and of what workers have learnt beyond it, as a field of the state."""
+    if "effects" not in base._fields:
+        return {}
+    gained, effects = gains["effects"], copied(base.effects)
+    first = gained["first"].content
+    if base.effects.totals[COUNT] == 0.0:
+        slots, numbers = first["columns"]
+        effects.column_of[:], effects.column_of[slots] = 0, numbers
+        effects.columns[:], effects.columns[numbers - 1] = 0, slots
+        for name in ("edges", "opened", "sample", "totals", "cells", "beliefs"):
+            getattr(effects, name)[...] = first[name]
+    else:
+        growth, weighed = gained["growth"], gained["weighed"]
+        effects.cells[:, 0] += np.divide(weighed, growth, out=np.zeros(growth.shape), where=growth > 0.0)
+        effects.cells[:, 1] += growth
+        effects.beliefs[:] = gained["beliefs"] / examples
+        _open_as(effects, first)
+    effects.totals[ADDED] = base.effects.totals[ADDED] + gained["totals"]
+    if effects.totals[RESIDUALS] > 0.0:
+        ends = -gained["ends"].values[0], gained["ends"].values[1]
+        before = base.effects.totals[[LOW, HIGH]] if base.effects.totals[RESIDUALS] > 0.0 else ends
+        effects.totals[[LOW, HIGH]] = min(ends[0], before[0]), max(ends[1], before[1])
+    return {"effects": effects}
+
+
+def _open_as(effects: Effects, first: Any) -> None:
+    """Have the levels open that a worker has opened, of the columns that the base knows."""
+    count = int(effects.totals[COUNT])
+    opened = np.maximum(effects.opened, np.minimum(first["opened"], count))
+    for level, (before, after) in enumerate(zip(effects.opened[0], opened[0], strict=True)):
+        effects.edges[level, before:after] = first["edges"][level, before:after]
+    effects.opened[:] = opened

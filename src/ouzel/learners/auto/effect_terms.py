@@ -1,0 +1,105 @@
+"""What effects of columns add to margins: a term for each column, and for each pair, of all levels together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.learners.auto.effects import (
+    BINS,
+    COLUMNS,
+    COUNT,
+    KEPT,
+    LEVELS,
+    MOST_BINS,
+    OF_BINS,
+    OF_PAIRS,
+    OF_TWO,
+    Effects,
+)
+
+Interval = tuple[float, float]  # from the first number on, below the second
+
+
+class Term(NamedTuple):
+    """A column, or a pair of columns, and what it adds to the margins of examples."""
+
+    columns: tuple[int, ...]  # one place among the columns, or two
+    added: np.ndarray  # (n, K)
+
+
+def numbers_of(effects: Effects, offsets: np.ndarray, slots: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The numbers (n, columns) of the columns in rows over slots; 0 where a row has none."""
+    found = np.zeros((len(offsets) - 1, int(effects.totals[COUNT])), np.float32)
+    rows = np.repeat(np.arange(len(offsets) - 1), (offsets[1:] - offsets[:-1]).astype(np.int64))
+    columns = effects.column_of[np.minimum(slots, len(effects.column_of) - 1)].astype(np.int64) - 1
+    columns[slots >= len(effects.column_of)] = -1
+    found[rows[columns >= 0], columns[columns >= 0]] = values[columns >= 0]
+    return found
+
+
+def sample_of(effects: Effects) -> np.ndarray:
+    """The numbers (n, columns) that are kept of examples learnt."""
+    return effects.sample[: int(effects.totals[KEPT]), : int(effects.totals[COUNT])]
+
+
+def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
+    """What each column, and each pair, adds to the margins of examples with these numbers (n, columns).
+
+    The prediction is a mean of probabilities; a term counts as far as scores with it are believed, which is exact where
+    these differ little.
+    """
+    with_bins = effects.beliefs[1] + effects.beliefs[2]
+    bins = [_bins(effects, numbers, level) for level in range(LEVELS)]
+    found, many = [], int(effects.opened[OF_BINS].max())
+    for c in range(many):
+        cells = [(level * COLUMNS + c) * MOST_BINS + bins[level][:, c] for level in _levels(effects, OF_BINS, c)]
+        found.append(Term((c,), with_bins * _sum(effects, cells)))
+    for c in range(1, int(effects.opened[OF_TWO].max())):
+        for other in range(c):
+            cells = []
+            for level in _levels(effects, OF_TWO, c):
+                size = int(BINS[level])
+                before = OF_PAIRS[level] + (c * (c - 1) // 2 + other) * size * size
+                cells.append(before + bins[level][:, c] * size + bins[level][:, other])
+            found.append(Term((other, c), effects.beliefs[2] * _sum(effects, cells)))
+    return found
+
+
+def interval_of(effects: Effects, column: int, number: float, pairs: bool) -> Interval:
+    """Between which edges of a column a number lies, of all levels of its bins, or of its pairs."""
+    levels = _levels(effects, OF_TWO if pairs else OF_BINS, column)
+    edges = np.concatenate([np.empty(0), *(effects.edges[level, column] for level in levels)])
+    below, above = edges[edges <= number], edges[edges > number]
+    return float(below.max(initial=-np.inf)), float(above.min(initial=np.inf))
+
+
+def named(name: str, interval: Interval) -> str:
+    """A column and where its number lies, for people.
+
+    >>> named("age", (37.0, 45.0)), named("age", (45.0, np.inf)), named("age", (-np.inf, 18.5))
+    ('age 37–45', 'age ≥ 45', 'age < 18.5')
+    """
+    low, high = (f"{end:.6g}" for end in interval)
+    if interval == (-np.inf, np.inf):
+        return name
+    return f"{name} < {high}" if low == "-inf" else f"{name} ≥ {low}" if high == "inf" else f"{name} {low}–{high}"
+
+
+def _levels(effects: Effects, kind: int, column: int) -> list[int]:
+    return [level for level in range(LEVELS) if column < effects.opened[kind, level]]
+
+
+def _bins(effects: Effects, numbers: np.ndarray, level: int) -> np.ndarray:
+    edges = effects.edges[level, : numbers.shape[1], : BINS[level] - 1]
+    found: np.ndarray = (edges[None] <= numbers[:, :, None]).sum(axis=2)
+    return found
+
+
+def _sum(effects: Effects, cells: list[np.ndarray]) -> np.ndarray:
+    total = np.zeros((len(cells[0]), effects.cells.shape[2]))
+    for some in cells:
+        inside = some < len(effects.cells)
+        total[inside] += effects.cells[some[inside], 0]
+    return total

@@ -1,0 +1,350 @@
+"""Effects of columns beyond a straight line: step functions of one column, and of pairs, learnt on what is left.
+
+The linear models give each column of numbers one slope. Here every column is split at quantiles into 4, 8, 16 and 32
+bins, finer ones as examples allow, and so is every pair of columns. A bin, or a pair of bins, has a weight w that
+starts at 0: with the score m_0 of the linear models,
+    m_1 = m_0 + sum of the w of the bins that the columns are in,    m_2 = m_1 + the same for pairs,
+so m_1 is a generalised additive model and m_2 one with interactions (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate
+Intelligible Models with Pairwise Interactions", KDD), learnt in one pass: the weights of m_1 by the loss of m_1, those
+of pairs by that of m_2. For F weights in a sum and the slope g of its loss (AdaGrad; Duchi et al., 2011, eq. (4)):
+    s <- s + g^2,    w <- w - rate g / (sqrt(F) sqrt(s + 0.03)).
+The prediction is the mean of the three by the probabilities they give, weighed by Fixed Share (`sharing.py`) from
+almost all on m_0: where the lines suffice, they are what is believed. Numbers are learnt in units of the root mean
+square of what m_0 leaves.
+
+Edges are numbers that occurred, and values are only compared with them: no monotone change of a column matters. A
+value that is absent is 0. Which columns there are, and where their edges lie, `effect_columns.py` decides.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.layout import float32, float64, int64, require, uint8, uint32
+
+BINS = np.array([4, 8, 16, 32])  # of a column at each level
+LEVELS, MOST_BINS = len(BINS), 32
+COLUMNS = 24
+PAIRS = COLUMNS * (COLUMNS - 1) // 2
+OF_PAIRS = np.cumsum([LEVELS * COLUMNS * MOST_BINS, *(PAIRS * BINS[:-1] ** 2)])  # where the cells of each level begin
+MOST_CELLS = 1 << 17
+SAMPLE = 256  # examples of which numbers are kept
+RATES = (0.12, 0.25)  # of bins, and of pairs
+DAMPING = 0.03
+EXPERTS = 3  # the score of the linear models; with bins; with pairs
+FIRST = (0.98, 0.01, 0.01)  # what they are believed at first
+SHARED = (0.5, 0.25, 0.25)  # how what is shared is parted
+ALPHA = 0.002
+SMALLEST = 1e-3  # slope that moves a weight
+LEAST = 1e-300  # of a probability whose logarithm is taken
+MOST_IMPORTANCE, MOST_WEIGHT = 1e6, 10.0  # of an example, and for the beliefs
+STRIKING, KNOWN_FROM = 5.0, 16.0  # units of a residual that count no further, from so many examples on
+TWO, SEVERAL, NUMBERS = range(3)  # what is predicted
+SEEN, COUNT, OFFERED, STRIDE, KEPT, RESIDUALS, SQUARES, LOW, HIGH = range(9)  # places in `totals`
+OF_BINS, OF_TWO = range(2)  # places in `opened`
+
+
+class Effects(NamedTuple):
+    columns: np.ndarray  # (24,) uint32  slots of the columns
+    column_of: np.ndarray  # (d,) uint8  which column a slot is, from 1; 0 for none
+    edges: np.ndarray  # (4, 24, 31) float32  rising, infinite behind the last
+    opened: np.ndarray  # (2, 4) int64  how many columns have bins, and pairs, at each level
+    sample: np.ndarray  # (256, 24) float32  numbers of every so manieth example
+    cells: np.ndarray  # (N, 2, K) float32  weights and sums of squared slopes of each bin and pair of bins
+    beliefs: np.ndarray  # (3,) float64
+    totals: np.ndarray  # (9,) float64  examples; columns; offered to the sample, every which one, kept; of numbers to
+    # predict the importance and squares of what the lines leave, the smallest, the largest
+
+
+def layout(dimension: int, classes: int, budget: float) -> Any:
+    """What effects of columns among so many slots are made of, for so many classes, with cells of so many bytes."""
+    cells = min(MOST_CELLS, int(budget) // (8 * classes))
+    return Effects(
+        columns=uint32(COLUMNS, most=max(dimension - 1, 0)),
+        column_of=uint8(dimension, most=COLUMNS),
+        edges=float32(LEVELS, COLUMNS, MOST_BINS - 1, fill=inf, finite=False),
+        opened=int64(2, LEVELS, most=COLUMNS),
+        sample=float32(SAMPLE, COLUMNS),
+        cells=float32(cells, 2, classes),
+        beliefs=float64(EXPERTS, fill=1.0 / EXPERTS, least=0.0, most=1.0),
+        totals=float64(9, least=(*(0.0,) * 7, -inf, -inf)),
+    )
+
+
+def check(effects: Effects) -> None:
+    """Refuse effects whose parts do not fit each other."""
+    count, known = int(effects.totals[COUNT]), np.flatnonzero(effects.column_of)
+    require(
+        count <= COLUMNS and effects.totals[KEPT] <= SAMPLE, "effects have more columns or samples than there can be"
+    )
+    require(effects.totals[STRIDE] == int(effects.totals[STRIDE]), "effects are sampled at no whole number of examples")
+    fits = len(known) == count and np.array_equal(effects.column_of[effects.columns[:count]], np.arange(1, count + 1))
+    require(fits, "columns of effects do not fit their slots")
+    require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")
+    require((effects.opened <= count).all(), "effects are open of columns that there are not")
+
+
+def fade(effects: Effects, kept: float) -> None:
+    """Decay the sums of squares."""
+    effects.cells[:, 1] *= np.float32(kept)
+    effects.totals[[RESIDUALS, SQUARES]] *= kept
+
+
+@force_inline
+def is_due(seen):
+    """Whether columns and edges are looked at behind so many examples: 16, 32, 64 and so on."""
+    whole = np.int64(seen)
+    return whole >= 16 and (whole & (whole - 1)) == 0
+
+
+@force_inline
+def note_example(effects):
+    """Count an example that is learnt; return whether columns and edges are to be looked at behind it."""
+    effects.totals[SEEN] += 1.0
+    return len(effects.cells) > 0 and is_due(effects.totals[SEEN])
+
+
+@force_inline
+def _read(effects, indices, values, x):
+    """Write the numbers of the columns in a row to `x` (24,), 0 where it has none."""
+    for c in range(np.int64(effects.totals[COUNT])):
+        x[c] = 0.0
+    for k in range(len(indices)):
+        column = effects.column_of[indices[k]]
+        if column > 0:
+            x[column - 1] = values[k]
+
+
+@force_inline
+def _bin_of(edges, size, number):
+    """How many of the edges are not above a number."""
+    above = np.int32(0)
+    for j in range(size):
+        above = np.int32(above + np.int32(edges[j] <= number))  # several at a time
+    return above
+
+
+@force_inline
+def _find(effects, x, bins, at):
+    """Write the bins of a row to `bins` (4, 24), and their cells to `at`; return how many there are."""
+    count, most = 0, len(effects.cells)
+    for level in range(LEVELS):
+        size = BINS[level]
+        for c in range(effects.opened[OF_BINS, level]):
+            bins[level, c] = _bin_of(effects.edges[level, c], size - 1, x[c])
+            at[count] = (level * COLUMNS + c) * MOST_BINS + bins[level, c]
+            count += at[count] < most
+    return count
+
+
+@force_inline
+def _find_pairs(effects, bins, at, count):
+    """Write the cells of pairs behind the `count` of bins; return how many there are in all."""
+    most = len(effects.cells)
+    for level in range(LEVELS):
+        size, before = BINS[level], OF_PAIRS[level]
+        for c in range(1, effects.opened[OF_TWO, level]):
+            first = before + c * (c - 1) // 2 * size * size + bins[level, c] * size
+            for other in range(c):
+                place = first + other * size * size + bins[level, other]
+                at[count] = place
+                count += place < most
+    return count
+
+
+@force_inline
+def _softmax(scores, chances):
+    """Write the probabilities of classes with these scores; of one score, that of the second of two classes."""
+    if len(scores) == 1:
+        chances[0] = 1.0 / (1.0 + exp(-scores[0]))
+        return
+    best, total = scores[0], 0.0
+    for c in range(len(scores)):
+        best = max(best, scores[c])
+    for c in range(len(scores)):
+        chances[c] = exp(scores[c] - best)
+        total += chances[c]
+    for c in range(len(scores)):
+        chances[c] /= total
+
+
+@force_inline
+def _add(cells, at, start, stop, before, scores):
+    """Write the scores before and the weights of some cells to `scores` (K,)."""
+    if len(scores) == 1:
+        total = 0.0
+        for k in range(start, stop):
+            total += cells[at[k], 0, 0]
+        scores[0] = before[0] + total
+        return
+    for c in range(len(scores)):
+        scores[c] = before[c]
+    for k in range(start, stop):
+        weights = cells[at[k], 0]
+        for c in range(len(scores)):
+            scores[c] += weights[c]
+
+
+@force_inline
+def _predict_row(effects, kind, out, x, bins, at, scores, chances):
+    """Replace the linear models' prediction in `out` by that of all; return how many cells it has, of bins and all."""
+    classes = scores.shape[1]
+    bound = _find(effects, x, bins, at)
+    end = _find_pairs(effects, bins, at, bound)
+    for c in range(classes):
+        scores[0, c] = out[1] - out[0] if kind == TWO else out[c]
+    _add(effects.cells, at, 0, bound, scores[0], scores[1])
+    _add(effects.cells, at, bound, end, scores[1], scores[2])
+    believed = effects.beliefs
+    if kind == NUMBERS:
+        for e in range(1, EXPERTS):
+            scores[e, 0] = min(max(scores[e, 0], effects.totals[LOW]), effects.totals[HIGH])
+        out[0] = believed[0] * scores[0, 0] + believed[1] * scores[1, 0] + believed[2] * scores[2, 0]
+        return bound, end
+    for e in range(EXPERTS):
+        _softmax(scores[e], chances[e])
+    if kind == TWO:
+        yes = no = 0.0
+        for e in range(EXPERTS):
+            yes += believed[e] * chances[e, 0]
+            no += believed[e] / (1.0 + exp(scores[e, 0]))
+        out[0], out[1] = 0.0, log(max(yes, LEAST)) - log(max(no, LEAST))
+        return bound, end
+    for c in range(classes):
+        share = 0.0
+        for e in range(EXPERTS):
+            share += believed[e] * chances[e, c]
+        out[c] = log(max(share, LEAST))
+    return bound, end
+
+
+@force_inline
+def _believe(effects, kind, scores, chances, target, weight, unit):
+    """Have the beliefs learn who gave what came the larger probability."""
+    believed, total = effects.beliefs, 0.0
+    for e in range(EXPERTS):
+        if kind == NUMBERS:
+            off = (scores[e, 0] - target) / unit
+            likely = exp(-min(0.125 * weight * off * off, 50.0))
+        else:
+            chance = chances[e, 0 if kind == TWO else np.int64(target)]
+            if kind == TWO and not target > 0.0:
+                chance = 1.0 / (1.0 + exp(scores[e, 0]))
+            likely = max(chance, 1e-9) ** weight
+        believed[e] *= likely
+        total += believed[e]
+    for e in range(EXPERTS):
+        believed[e] = (1.0 - ALPHA) * believed[e] / total + ALPHA * SHARED[e]
+
+
+@force_inline
+def _move(cells, at, start, stop, slopes, some, step):
+    """A step of AdaGrad down the slopes (K,) float32 for the weights of some cells, and of the classes `some`."""
+    damping = np.float32(DAMPING)
+    for k in range(start, stop):
+        weights, squares = cells[at[k], 0], cells[at[k], 1]
+        for c in some:
+            squares[c] += slopes[c] * slopes[c]
+            weights[c] -= step * slopes[c] / np.sqrt(squares[c] + damping)
+
+
+@force_inline
+def _sample(effects, x):
+    """Keep the numbers of every so manieth example, fewer of them as there are more."""
+    totals, sample = effects.totals, effects.sample
+    if totals[OFFERED] % max(totals[STRIDE], 1.0) == 0.0:
+        if totals[KEPT] >= SAMPLE:
+            for i in range(SAMPLE // 2):
+                for c in range(COLUMNS):
+                    sample[i, c] = sample[2 * i, c]
+            totals[KEPT] = SAMPLE // 2
+            totals[STRIDE] = 2.0 * max(totals[STRIDE], 1.0)
+        if totals[OFFERED] % max(totals[STRIDE], 1.0) == 0.0:
+            for c in range(COLUMNS):
+                sample[np.int64(totals[KEPT]), c] = x[c]
+            totals[KEPT] += 1.0
+    totals[OFFERED] += 1.0
+
+
+@force_inline
+def _unit(totals, residual, weight):
+    """The root mean square of residuals, this one among them, one that is far off as one at 5 units; that it counts."""
+    if totals[RESIDUALS] >= KNOWN_FROM:
+        most = STRIKING * sqrt(totals[SQUARES] / totals[RESIDUALS])
+        residual = min(max(residual, -most), most)
+    totals[RESIDUALS] += weight
+    totals[SQUARES] += weight * residual * residual
+    return sqrt(totals[SQUARES] / totals[RESIDUALS]), residual
+
+
+@force_inline
+def _note_number(totals, line, target, weight):
+    """Take note of a number to predict, where the lines said `line`; return the unit to learn it in."""
+    begins = totals[RESIDUALS] == 0.0
+    unit, residual = _unit(totals, target - line, weight)
+    totals[LOW] = line + residual if begins else min(totals[LOW], line + residual)
+    totals[HIGH] = line + residual if begins else max(totals[HIGH], line + residual)
+    return unit
+
+
+@force_inline
+def _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes, some):
+    """A step of the beliefs, and of the weights of a row's cells: `bound` of bins, and those of pairs up to `end`."""
+    _believe(effects, kind, scores, chances, target, min(weight, MOST_WEIGHT), unit)
+    for e in range(1, EXPERTS):
+        first, last = (0, bound) if e == 1 else (bound, end)
+        step, count = RATES[e - 1] * unit / sqrt(max(last - first, 1)), 0
+        for c in range(scores.shape[1]):
+            if kind == NUMBERS:
+                slope = min(max((scores[e, 0] - target) / unit, -STRIKING), STRIKING)
+            else:
+                slope = chances[e, c] - (target == c if kind == SEVERAL else target > 0.0)
+            slopes[c] = weight * slope
+            some[count] = c
+            count += abs(slope) > SMALLEST
+        _move(effects.cells, at, first, last, slopes, some[:count], np.float32(step))
+
+
+@kernel
+def _room(effects):
+    """Room to work in: numbers of columns, their bins, cells, scores and probabilities."""
+    classes, cells = effects.cells.shape[2], LEVELS * (COLUMNS + PAIRS) + 1
+    bins, at = np.zeros((LEVELS, COLUMNS), np.int64), np.zeros(cells, np.int64)
+    return np.zeros(COLUMNS, np.float32), bins, at, np.zeros((EXPERTS, classes)), np.zeros((EXPERTS, classes))
+
+
+@kernel
+def learn_effects(effects, rows, start, stop, targets, importances, kind, out):
+    """Learn rows `start` to `stop`; `out` (n, K) has what the linear models predicted, and takes what all do."""
+    totals = effects.totals
+    if totals[COUNT] == 0.0:
+        return
+    x, bins, at, scores, chances = _room(effects)
+    slopes, some = np.zeros(scores.shape[1], np.float32), np.zeros(scores.shape[1] + 1, np.int64)
+    for i in range(start, stop):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        _read(effects, rows.indices[here], rows.values[here], x)
+        target, weight, line = np.float64(targets[i]), min(np.float64(importances[i]), MOST_IMPORTANCE), out[i, 0]
+        unit = _note_number(totals, line, target, weight) if kind == NUMBERS and weight > 0.0 else 1.0
+        if effects.opened[OF_BINS, 0] > 0:
+            bound, end = _predict_row(effects, kind, out[i], x, bins, at, scores, chances)
+            if weight > 0.0 and unit > 0.0:
+                _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes, some)
+        if weight > 0.0:
+            _sample(effects, x)
+
+
+@kernel
+def predict_effects(effects, rows, kind, out):
+    """Replace what the linear models predict of rows, in `out` (n, K), by what all do."""
+    if effects.opened[OF_BINS, 0] == 0:
+        return
+    x, bins, at, scores, chances = _room(effects)
+    for i in range(len(out)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        _read(effects, rows.indices[here], rows.values[here], x)
+        _predict_row(effects, kind, out[i], x, bins, at, scores, chances)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.named import Named, Term
@@ -18,6 +19,9 @@ class AutoRateClassifier(Named, Classifier):
     loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
         quantile, poisson, or a term
     learning_rate : multiplies all step sizes; a number from 1e-30 to 1e9
+    forms : columns of numbers: raw, or with bins and pairs too; raw or made
+    derived_budget : bytes for the weights of bins and pairs; a size in bytes, such as 8KB, of 0 or more, as memory
+        allows
     class_weight, fit_intercept, standardize, forget, passes, bits, seed, and columns : see `OnlineClassifier`
 
     Examples
@@ -31,6 +35,8 @@ class AutoRateClassifier(Named, Classifier):
 
     loss: Term = "logistic"
     learning_rate: float = 1.0
+    forms: Literal["raw", "made"] = "raw"
+    derived_budget: float | str = "3906KB"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -48,3 +54,5 @@ class AutoRateRegressor(Named, Regressor):
 
     loss: Term = "squared"
     learning_rate: float = 1.0
+    forms: Literal["raw", "made"] = "raw"
+    derived_budget: float | str = "3906KB"

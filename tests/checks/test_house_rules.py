@@ -18,6 +18,7 @@ EXPERIMENTS = sorted((ROOT / "reproduce").rglob("*.py"))  # beside the package, 
 LONGEST = 300  # lines
 LONGER = {  # kernels, and readers of formats, tables and logs
     "kernels": 500,
+    "learners/auto": 500,
     "streams/kernels": 500,
     "streams/formats": 500,
     "streams/tables": 500,

@@ -68,10 +68,10 @@ def test_the_files_are_written_whoever_reads_the_answer(folder, command, output)
 
 
 def test_the_model_is_on_disk_before_the_first_word(ouzel, folder, monkeypatch):
-    from ouzel.cli.ui import summary
+    from ouzel.cli.ui import training_report
 
     seen = []
-    monkeypatch.setattr(summary, "show_answer", lambda *_: seen.append((folder / "m").exists()))
+    monkeypatch.setattr(training_report, "show_answer", lambda *_: seen.append((folder / "m").exists()))
     ouzel("train", folder / "small.svm", *OGD, "--model", folder / "m")
 
     assert seen == [True]

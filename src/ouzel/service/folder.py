@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
@@ -24,13 +24,8 @@ from ouzel.service.example_log import Entry, Log
 from ouzel.service.owner import Owner
 from ouzel.streams.block import ROWS
 from ouzel.streams.formats.records import ID
-from ouzel.streams.logs.opening import open_log
 from ouzel.streams.options import OF_MESSAGES
 from ouzel.training.resume_options import validate_resume_options
-
-if TYPE_CHECKING:
-    from ouzel.service.server import Place
-
 
 BASE, LOG, READERS = "base.ouzel", "log.sqlite", "readers"
 SNAPSHOT = re.compile(r"snapshot-(\d{12})\.ouzel")
@@ -178,23 +173,15 @@ def _lines_read(reading: dict[str, Any]) -> dict[str, Any]:
     return {**known, "label": known.get("label", "label"), "ignore": [*ignored, ID], "sample": 0}
 
 
-def check_all(
+def check_folders(
     folders: Sequence[Folder],
-    place: Place,
     file: str | None,
     learner: str | None,
     settings: dict[str, Any],
     reading: dict[str, Any],
     class_weight: Any = None,
 ) -> Iterator[str]:
-    """Check whether a service would start, without writing: yield a line on each sound part, or raise OuzelError."""
-    tokens = place.check()
-    yield f"{place.host}:{place.port}, {'without tokens, this machine alone' if tokens is None else 'with tokens'}"
-    for plan in place.feeds:
-        log = open_log(plan.url, plan.reading)
-        log.identity()
-        log.close()
-        yield f"{log.name}: answers"
+    """Check whether folders can be served, without writing: yield a line on each, or raise OuzelError."""
     for folder in folders:
         if folder.begun:
             model, notes = persistence.load_notes(folder.base)

@@ -35,6 +35,7 @@ from ouzel.service.served import Served
 from ouzel.service.service import Service, Shadowing
 from ouzel.service.tokens import Tokens
 from ouzel.service.workers import Local, Refreshing, SharedSnapshots, Workers, listening_socket
+from ouzel.streams.logs.opening import open_log
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -74,6 +75,16 @@ class Place:
                 "a line of it"
             )
         return None if self.tokens is None else Tokens.read(self.tokens)
+
+    def sound_parts(self) -> Iterator[str]:
+        """Check address, tokens and feeds without serving: yield a line on each, or raise OuzelError."""
+        tokens = self.check()
+        yield f"{self.host}:{self.port}, {'without tokens, this machine alone' if tokens is None else 'with tokens'}"
+        for plan in self.feeds:
+            log = open_log(plan.url, plan.reading)
+            log.identity()
+            log.close()
+            yield f"{log.name}: answers"
 
 
 def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ouzel.errors import DataError
-from ouzel.kernels.ascii import not_ascii
+from ouzel.kernels.bytes import not_ascii
 from ouzel.kernels.jit import kernel
-from ouzel.kernels.ranks import TURN, count_smaller_among
+from ouzel.kernels.sort import TURN, count_smaller_among
 from ouzel.model.model import Model
 from ouzel.streams.dates import PARTS, date_parts, is_iso
 from ouzel.streams.dates import WORDS as WORDS_OF_PARTS

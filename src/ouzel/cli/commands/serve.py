@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -127,7 +128,7 @@ def serve(
     """
     try:
         from ouzel.service.feed import check_messages
-        from ouzel.service.folder import Folder, begin
+        from ouzel.service.folder import Folder, begin, check_folders
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
         from ouzel.service.server import follow as follow_models
@@ -165,9 +166,8 @@ def serve(
     weights = preparation.prepared["class_weight"]
     check_messages(plans, reading)
     if check:
-        from ouzel.service.folder import check_all
-
-        for remark in check_all(folders, place, models.model, learner, settings, reading, weights):
+        sound = check_folders(folders, models.model, learner, settings, reading, weights)
+        for remark in chain(place.sound_parts(), sound):
             print(remark)
         return
     print(begin(folders[0], models.model, learner, settings, reading, weights), file=sys.stderr)

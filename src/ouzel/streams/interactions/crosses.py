@@ -7,8 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.kernels.ranks import AT_ONCE, TURN, count_smaller_among
-from ouzel.kernels.sort import sort
+from ouzel.kernels.sort import AT_ONCE, TURN, count_smaller_among, sort
 from ouzel.streams.feature_specs import combinations
 from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.interactions.append import fitting, merge_row, put_feature, put_row
@@ -29,7 +28,7 @@ class Grouped(NamedTuple):
     values: np.ndarray  # (k,) float64
     at: np.ndarray  # (k,) int64, positions among the inputs of the block
     found: np.ndarray  # (k,) int64, the same in the order of the row
-    turned: np.ndarray  # (k + 8,) uint32, the hashes in that order, turned (`ouzel.kernels.ranks`)
+    turned: np.ndarray  # (k + 8,) uint32, the hashes in that order, turned (`ouzel.kernels.sort`)
     ranks: np.ndarray  # (k + 8,) uint32
 
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import DataError, bad_line
-from ouzel.kernels.ascii import not_ascii, not_utf8
-from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
+from ouzel.kernels.bytes import LOOKED_AT, equal_to, not_ascii, not_utf8, ones, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel, kernel_of
 from ouzel.streams.block import Block
 from ouzel.streams.limits import Limits

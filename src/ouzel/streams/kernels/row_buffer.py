@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.kernels.ranks import TURN, count_smaller_among
-from ouzel.kernels.sort import sort
+from ouzel.kernels.sort import TURN, count_smaller_among, sort
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST
 from ouzel.streams.kernels.batch_hash import LANES, OWN, PendingHashes, allocate_names, hash_names, lane_of, put_name
@@ -81,7 +80,7 @@ def allocate_ranking():
 def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
     """Write a row of up to RANKED features, from `first` on, to `ids[start:]`, each at its rank.
 
-    The given ids are turned (`ouzel.kernels.ranks`); behind `first + count`, and in `ranks`, 8 more are allocated.
+    The given ids are turned (`ouzel.kernels.sort`); behind `first + count`, and in `ranks`, 8 more are allocated.
     Returns whether every id stands once; if not, what was written is not a row.
     """
     count_smaller_among(given_ids, first, count, ranks)
@@ -191,7 +190,7 @@ def tidy_row(ids, values):
 class RowBuffer(NamedTuple):
     """Features of some rows, one row after the other, and the names among them that wait to be hashed."""
 
-    ids: np.ndarray  # (k,) uint32, turned (`ouzel.kernels.ranks`)
+    ids: np.ndarray  # (k,) uint32, turned (`ouzel.kernels.sort`)
     values: np.ndarray  # (k,) float32
     hashes: np.ndarray  # (k,) uint32, not masked
     ranks: np.ndarray  # (k,) uint32

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.kernels.ranks import AT_ONCE, TURN
+from ouzel.kernels.sort import AT_ONCE, TURN
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.kernels.batch_hash import (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.exporting.graph import Graph
+from ouzel.exporting.nodes import Graph
 from ouzel.model.answers import is_probabilistic
 from ouzel.model.model import Model
 from ouzel.terms.losses import Poisson

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ouzel.exporting.nodes import Graph
 from ouzel.learners.auto.effects import (
     BINS,
     COLUMNS,
@@ -22,9 +23,6 @@ from ouzel.learners.auto.effects import (
     TWO,
     Effects,
 )
-
-if TYPE_CHECKING:
-    from ouzel.exporting.graph import Graph
 
 
 def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:

@@ -17,6 +17,7 @@ from ouzel.exporting.expressions import (
     Residuals,
     TwoClassMixture,
 )
+from ouzel.exporting.nodes import Graph
 from ouzel.learners.auto.other_numbers import MOST_LOGARITHM
 from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
 from ouzel.learners.auto.sharing import LEAST
@@ -37,30 +38,6 @@ from ouzel.learners.auto.two_classes import END as END_OF_TWO
 
 TINY = 1e-300  # added to a size before a division
 OPSET, VERSION = 18, 9  # of 2022 and 2023: what runtimes of today read
-
-
-class Graph:
-    """Nodes as they are added, `graph("Add", "x", 1.0)`; a node is called by what it gives, constants are arrays."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-
-    def __call__(self, operator: str, *inputs: Any, name: str = "", **attributes: Any) -> str:
-        from onnx import helper
-
-        name = name or f"{operator}_{len(self.nodes)}"
-        names = [given if isinstance(given, str) else self._constant(given) for given in inputs]
-        self.nodes.append(helper.make_node(operator, names, [name], name=name, **attributes))
-        return name
-
-    def _constant(self, value: Any) -> str:
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self.constants)}"
-        array = np.asarray(value)
-        self.constants.append(numpy_helper.from_array(array.astype(object) if array.dtype.kind == "U" else array, name))
-        return name
 
 
 def margins_of(graph: Graph, expression: Expression) -> str:

@@ -11,8 +11,9 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.exporting.answers import Output, answer
 from ouzel.exporting.expressions import expression_of
-from ouzel.exporting.graph import OPSET, VERSION, Graph, margins_of
+from ouzel.exporting.graph import OPSET, VERSION, margins_of
 from ouzel.exporting.inputs import padded, probes
+from ouzel.exporting.nodes import Graph
 from ouzel.exporting.rule import rule_of
 from ouzel.files import check_place, write_atomically
 from ouzel.model.model import Model

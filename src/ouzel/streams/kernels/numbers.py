@@ -10,19 +10,13 @@ number is makes no branch to mispredict then, and one feature need not be read b
 
 from __future__ import annotations
 
-import ctypes
 import math
-import os
 import sys
-from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
-from numba.core import cgutils, types
 
-from ouzel.kernels.bytes import eight_bytes, not_digits, trailing_zeros
+from ouzel.kernels.bytes import eight_bytes, not_digits, strtod, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.kernels.simd import in_llvm
 
 POWERS = 10.0 ** np.arange(23)  # those that float64 holds exactly
 SMALLEST, LARGEST = -342, 308  # powers of ten outside these make any 19 digits 0 or infinite
@@ -37,23 +31,6 @@ TENS = 10 ** np.arange(9, dtype=np.uint64)
 FOUR, SEVEN, EIGHT, TWO_BYTES = (np.uint64(number) for number in (4, 7, 8, 16))
 ALL_ZEROS, BYTE_PAIRS = np.uint64(0x3030303030303030), np.uint64(0x000000FF000000FF)
 HIGH_PAIRS, LOW_PAIRS = np.uint64(100 + (10**6 << 32)), np.uint64(1 + (10**4 << 32))
-
-STRTOD = "ouzel_strtod"  # of C: long arithmetic of our own took ten seconds to compile
-C = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
-binding.add_symbol(STRTOD, ctypes.cast(C.strtod, ctypes.c_void_p).value)
-
-
-def _call_strtod(builder: Any, text: Any) -> Any:
-    byte, number = ir.IntType(8).as_pointer(), ir.DoubleType()
-    function = ir.FunctionType(number, [byte, byte.as_pointer()])
-    strtod = cgutils.get_or_insert_function(builder.module, function, STRTOD)
-    return builder.call(strtod, [text.data, ir.Constant(byte.as_pointer(), None)])
-
-
-@in_llvm(_call_strtod, types.float64)
-def strtod(text):
-    """The number in an array of ASCII (uint8) that ends with a zero byte; it has no point, which is a locale's."""
-    return float(bytes(text).split(b"\0")[0])
 
 
 def _power_of_five(exponent: int) -> tuple[int, int]:

@@ -35,7 +35,7 @@ class AutoRateClassifier(Named, Classifier):
 
     loss: Term = "logistic"
     learning_rate: float = 1.0
-    forms: Literal["raw", "made"] = "raw"
+    forms: Literal["raw", "made"] = "made"
     derived_budget: float | str = "3906KB"
 
 
@@ -54,5 +54,5 @@ class AutoRateRegressor(Named, Regressor):
 
     loss: Term = "squared"
     learning_rate: float = 1.0
-    forms: Literal["raw", "made"] = "raw"
+    forms: Literal["raw", "made"] = "made"
     derived_budget: float | str = "3906KB"

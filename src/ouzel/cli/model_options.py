@@ -42,6 +42,9 @@ class Learning:
     l1: Annotated[str | None, option("Strength of the l1 penalty: weights become exactly zero.", takes=NUMBER)] = None
     l2: Annotated[str | None, option("Strength of the squared l2 penalty.", takes=NUMBER)] = None
     budget: Annotated[str | None, option("Memory budget of a learner in bytes, such as 8KB.", takes=BYTES)] = None
+    derived_budget: Annotated[
+        str | None, option("Of auto: memory for bins of columns and for pairs of bins (4MB).", takes=BYTES)
+    ] = None
     sketch_size: Annotated[str | None, option("Directions that a sketch keeps.", takes=WHOLE_NUMBER)] = None
     epsilon: Annotated[
         str | None,
@@ -54,7 +57,7 @@ class Learning:
     @property
     def settings(self) -> dict[str, Any]:
         """Settings that were given, by options of their own and by --set."""
-        named = ("loss", "learning_rate", "l1", "l2", "budget", "sketch_size", "epsilon")
+        named = ("loss", "learning_rate", "l1", "l2", "budget", "derived_budget", "sketch_size", "epsilon")
         given: dict[str, Any] = {name: value for name in named if (value := getattr(self, name)) is not None}
         if ":" in given.get("loss", ""):
             from ouzel.learners.plugins import loss_named

@@ -110,7 +110,9 @@ def serve(
     *,
     models: Models,
     learner: model_options.Learner = None,
-    learning: Annotated[model_options.Learning, only("loss", "learning_rate", "l1", "l2", "budget", "set_")],
+    learning: Annotated[
+        model_options.Learning, only("loss", "learning_rate", "l1", "l2", "budget", "derived_budget", "set_")
+    ],
     preparation: Annotated[model_options.Preparation, only("class_weight")],
     columns: Annotated[
         options.Reading,

@@ -41,3 +41,17 @@ def as_size(text: str) -> float:
     number = text.strip().rstrip("BbKkMmGgi")
     unit = text.strip()[len(number) :].upper().replace("I", "")
     return as_number(number) * UNITS.get(unit, nan)
+
+
+def size_in_words(size: float) -> str:
+    """The size that `as_size` reads as so many bytes, in the largest unit that divides it.
+
+    >>> size_in_words(8192), size_in_words(4 * 2**20), size_in_words(1000)
+    ('8KB', '4MB', '1000')
+    """
+    unit = max(
+        (unit for unit in UNITS if len(unit) != 1 and size and size % UNITS[unit] == 0),
+        key=UNITS.__getitem__,
+        default="",
+    )
+    return f"{int(size) // UNITS[unit]}{unit}"

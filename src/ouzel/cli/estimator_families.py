@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.model.settings import described
+from ouzel.numerals import as_size, size_in_words
 from ouzel.ranges import SWITCH, Choice, Range, declared
 from ouzel.terms.names import FAMILIES
 
@@ -162,7 +163,7 @@ def _parameter(learner: Learner, name: str, defaults: dict[str, Any], about: str
     if takes is SWITCH:
         kind, default = _typed(value in ("yes", True))
     elif isinstance(takes, Range) and takes.size:
-        kind, default = "float | str", f'"{int(value) // 1024}KB"'
+        kind, default = "float | str", f'"{size_in_words(as_size(str(value)))}"'
     elif isinstance(takes, Range) and takes.whole:
         kind, default = _typed(int(value))
     elif isinstance(takes, Choice):

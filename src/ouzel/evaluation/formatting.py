@@ -97,7 +97,7 @@ def fitting(parts: list[str], width: int, between: str) -> list[str]:
 def _exact(value: float) -> str:
     """Format a number exactly in the fewest digits."""
     short = f"{value:g}"
-    return short if float(short) == value else repr(value)
+    return short if float(short) == value else repr(value).removesuffix(".0")
 
 
 def factor(ratio: float) -> str:

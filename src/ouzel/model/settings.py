@@ -12,6 +12,7 @@ from ouzel.errors import OuzelError, suggest
 from ouzel.learners.catalogue import Learner
 from ouzel.learners.protocol import Settings
 from ouzel.model.label_encoder import reading_of
+from ouzel.numerals import size_in_words
 from ouzel.ranges import STRENGTH, Choice, Range, check, checked, declared
 from ouzel.streams.labels import Label, check_label
 from ouzel.terms.losses import OF_ANY_UNIT, REGRESSION
@@ -116,7 +117,8 @@ def described(learner: Learner) -> dict[str, Described]:
             found[name] = Described("none", f"{', '.join([*NORMS, *DOMAINS])}; not all learners take all", about)
         else:
             text = takes.text() if takes else f"one of {', '.join(FAMILIES[name].terms)}" if name in FAMILIES else ""
-            found[name] = Described(defaults[name], text, about)
+            is_size = isinstance(takes, Range) and takes.size
+            found[name] = Described(size_in_words(float(defaults[name])) if is_size else defaults[name], text, about)
     return found
 
 

@@ -57,7 +57,9 @@ class Settings(NamedTuple):
     third_loss: Annotated[Any, "of the third model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
     forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with bins and pairs too"] = 1.0
-    derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of bins and pairs"] = 4194304.0
+    derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of bins and pairs"] = (
+        4.0 * 2**20
+    )
 
     @property
     def budget(self) -> float:

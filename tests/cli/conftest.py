@@ -33,7 +33,7 @@ def ouzel(capsys):
     def call(*arguments):
         status = run([str(argument) for argument in arguments])
         captured = capsys.readouterr()
-        return Ran(status, captured.out, captured.err, str(arguments[0]))
+        return Ran(status, captured.out, captured.err, str(next(iter(arguments), "")))
 
     return call
 

@@ -90,7 +90,7 @@ def swap_places(described, arrays):
         ("ogd", told(classes=[float("nan"), 1]), "classes is not a list"),
         ("ogd", told(names=[[2**32, "x"]]), "names is not a list"),
         ("ogd", told(names=[[1, "\ud800"]]), "names is not a list"),
-        ("ogd", told(task="guessing"), "task is not 'classification' or"),
+        ("ogd", told(task="guessing"), "task is not classification, regression or ranking"),
         ("ogd", told(more=1), "the description has"),
         ("ogd", told(notes={"reading": {"bits": "18"}}), "bits is not a whole number"),
         ("ogd", told(notes={"reading": {"code": "x"}}), "the way of reading has"),

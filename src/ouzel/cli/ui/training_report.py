@@ -8,14 +8,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ouzel.cli.ui.outputs import Written, added_to, titled, write_outputs
+from ouzel.deferred import deferred
 from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, ranking, settings
-from ouzel.model.importance import most_important
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ouzel.evaluation.report import Report
+    from ouzel.model import importance
     from ouzel.model.model import Model
+else:
+    importance = deferred("ouzel.model.importance")
 
 MOST_CLASSES_SHOWN = 20
 
@@ -74,7 +77,8 @@ def show_answer(model: Model, report: Report, top: int) -> None:
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print()
-    console.print(f"{report.learner}  {settings(report.settings)}")
+    heading = f"{report.learner}  {settings(report.settings)}"
+    console.print(textwrap.fill(heading, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     for name, value in report.facts:
         console.print(f"  {name:<13}{value}")
     if top > 0:
@@ -85,7 +89,7 @@ def show_answer(model: Model, report: Report, top: int) -> None:
 
 
 def _show_features(console: Console, model: Model, top: int) -> None:
-    columns = named(most_important(model, top))
+    columns = named(importance.most_important(model, top))
     console.print()
     if len(columns) > 1:
         by = "" if model.budgeted else " (effect of one standard deviation)"

@@ -129,7 +129,7 @@ class Effects:
 
     def _varies(self, c):
         values = [row[c] for row in self.history if row[c] != 0]  # 0 is absent
-        return len(values) * 16 >= self.seen and len(set(values)) > 1
+        return len(values) >= max(self.seen / 16, 8) and len(set(values)) > 1
 
     def _open(self):
         if len(self.sample) < 8:

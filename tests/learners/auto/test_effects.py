@@ -86,7 +86,8 @@ def given(kind, count=1100):
     classes, rng = KINDS[kind][1], np.random.default_rng(3)
     lines = rng.normal(size=(count, classes) if classes > 1 else count)
     if kind == "numbers":
-        lines, y[::97] = lines + 5.0, 1e3
+        lines, y = lines + 5.0, np.where(y > 6.0, 8.0, 3.0)  # of few values, whose range is soon left
+        y[600::97] = 1e3
     weights = rng.choice([0.0, 0.5, 1.0, 20.0], count, p=[0.04, 0.32, 0.32, 0.32])
     return X[:, [0, 1, 3]], lines, y, weights.astype(np.float32)
 
@@ -254,7 +255,7 @@ def test_cells_never_take_more_than_the_budget(budget, classes):
         found, lines = model.learn(block).margins, raw.learn(block).margins
         cells = model.states[0].effects.cells
         assert cells.nbytes <= budget
-        assert np.isfinite(found).all()
+        assert not np.isnan(found).any()
         assert budget or np.array_equal(found, lines)
 
     opened = model.states[0].effects.opened

@@ -90,9 +90,7 @@ class Effects:
             likely = [max(_chances(score)[int(target)], 1e-9) ** weight for score in scores]
         after = [b * chance for b, chance in zip(self.beliefs, likely, strict=True)]
         shares, alpha = effects.SHARED, effects.ALPHA
-        self.beliefs = [
-            (1 - alpha) * b / sum(after) + alpha * share for b, share in zip(after, shares, strict=True)
-        ]
+        self.beliefs = [(1 - alpha) * b / sum(after) + alpha * share for b, share in zip(after, shares, strict=True)]
 
     def _step(self, places, score, target, weight, unit, rate):
         """AdaGrad for F weights in a sum."""

@@ -190,8 +190,6 @@ def _term_to_json(value: Any) -> Any:
 def from_json(kind: Any, stored: Any) -> Any:
     """The settings of class `kind` that `to_json` described, each of the type of its default.
 
-    Settings that a class names in `LATER` may be missing, as files of earlier versions lack them; they are the default.
-
     A name in a file finds a term among those that are registered, and nothing else: a term of your own must have been
     imported by then.
 
@@ -199,8 +197,7 @@ def from_json(kind: Any, stored: Any) -> Any:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: l1 of L1 is not a number; got 'much'
     """
-    later = set(getattr(kind, "LATER", ()))
-    if not isinstance(stored, dict) or set(stored) | later != set(kind._fields):
+    if not isinstance(stored, dict) or set(stored) != set(kind._fields):
         raise OuzelError(f"settings {reprlib.repr(stored)} do not fit {kind.__name__}, which has {kind._fields}")
     return kind(**{name: _from_json(kind, name, value) for name, value in stored.items()})
 

@@ -41,7 +41,9 @@ def test_margins_of_two_classes_are_those_of_a_slow_transcription():
 
     expected = [slow.learn(x, place) for x, place in zip(with_constant(X), y, strict=True)]
 
-    np.testing.assert_allclose(scores_of(Model("auto", classes=[0, 1], forms="raw"), X, y), expected, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(
+        scores_of(Model("auto", classes=[0, 1], forms="raw"), X, y), expected, rtol=0.02, atol=0.02
+    )
 
 
 def test_scores_of_several_classes_are_those_of_a_slow_transcription():
@@ -50,7 +52,9 @@ def test_scores_of_several_classes_are_those_of_a_slow_transcription():
 
     expected = [slow.learn(x, place) for x, place in zip(with_constant(X), y, strict=True)]
 
-    np.testing.assert_allclose(scores_of(Model("auto", classes=range(4), forms="raw"), X, y), expected, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(
+        scores_of(Model("auto", classes=range(4), forms="raw"), X, y), expected, rtol=0.02, atol=0.02
+    )
 
 
 def test_predictions_of_numbers_are_those_of_a_slow_transcription():

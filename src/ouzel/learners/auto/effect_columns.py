@@ -1,8 +1,8 @@
 """Which columns have effects, and where their edges lie: looked at behind 16, 32, 64, … examples, without labels.
 
 A column is a feature that one example in 16 has, and 8 at least, and whose values are not all alike; the first 24 are
-taken, where rows are those of a table. Edges are quantiles of the numbers of up to 256 examples at even distances, and stay: what has
-been learnt keeps its meaning.
+taken, where rows are those of a table. Edges are quantiles of the numbers of up to 256 examples at even distances, and
+stay: what has been learnt keeps its meaning.
 """
 
 from __future__ import annotations

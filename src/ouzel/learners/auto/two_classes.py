@@ -58,7 +58,6 @@ class Settings(NamedTuple):
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
     forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with bins and pairs too"] = 1.0
     derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of bins and pairs"] = 4e6
-    LATER = ("forms", "derived_budget")  # settings that model files of earlier versions lack
 
     @property
     def budget(self) -> float:

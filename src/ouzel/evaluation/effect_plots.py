@@ -15,7 +15,7 @@ MOST_CLASSES = 10  # that are drawn, those with the largest effects
 POINTS = 200  # of a curve between its steps
 BARS = 40
 STRAY = 0.5  # percent of the sample at either end that may lie beyond the picture
-ACROSS = 3  # heat maps in a row
+ACROSS = 5  # heat maps in a row
 
 
 def draw_effect(effect: Effect, path: str, title: str = "") -> None:
@@ -26,7 +26,8 @@ def draw_effect(effect: Effect, path: str, title: str = "") -> None:
     if len(effect.columns) == 2:
         across = min(ACROSS, len(columns))
         down = -(-len(columns) // across)
-        figure = Figure(figsize=(0.8 + 4.4 * across, 0.4 + 3.6 * down), layout="constrained")
+        width, height = (4.4, 3.6) if len(columns) == 1 else (2.7, 2.5)
+        figure = Figure(figsize=(1.0 + width * across, 0.5 + height * down), layout="constrained")
         panels = figure.subplots(down, across, squeeze=False).ravel()
         _draw_maps(figure, panels, effect, columns, labels)
     else:

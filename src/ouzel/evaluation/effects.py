@@ -9,6 +9,7 @@ import numpy as np
 from ouzel.errors import OuzelError, suggest
 from ouzel.model.answers import shown_weights
 from ouzel.model.column_effects import effects_of
+from ouzel.model.cut_values import cut_values
 from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ouzel.streams.labels import Label
 
 BETWEEN = "*"  # between the names of a pair
+FAR = 100.0  # standard deviations, which a learner that cuts numbers cuts
 MOST_NAMED = 12  # columns that an error lists
 
 
@@ -27,6 +29,7 @@ class Effect(NamedTuple):
     values: np.ndarray  # (m + 1, K), of a pair (m_1 + 1, m_2 + 1, K)  added in each interval, 0 on average
     slopes: np.ndarray  # (K,) of the line, which is 0 at `mean`; 0 of a pair
     mean: float  # of the column in the examples learnt; 0 of a pair
+    reach: tuple[float, float]  # beyond which the line goes on level, as the learner cuts numbers there
     classes: list[Label]  # which the K margins speak for; empty of numbers
     numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt
 
@@ -34,7 +37,7 @@ class Effect(NamedTuple):
         """What is added (n, K) at these numbers (n,) of the column, or (n, 2) of the pair, in units of the margin."""
         numbers = np.asarray(numbers, np.float64).reshape(-1, len(self.columns))
         bins = [np.searchsorted(edges, column, "right") for edges, column in zip(self.edges, numbers.T, strict=True)]
-        found: np.ndarray = self.values[tuple(bins)] + (numbers[:, :1] - self.mean) * self.slopes
+        found: np.ndarray = self.values[tuple(bins)] + (np.clip(numbers[:, :1], *self.reach) - self.mean) * self.slopes
         return found
 
     def plot(self, path: str, title: str = "") -> None:
@@ -87,11 +90,13 @@ def effect(model: Any, column: str) -> Effect:
         grid[:, place] = numbers.ravel()
     added, known = (_added(terms_of(effects, numbers), tuple(sorted(places))) for numbers in (grid, sample))
     values = shown_weights(model.classes, (added - known.mean(axis=0)).T).T
-    slopes, mean = np.zeros(values.shape[1]), 0.0
+    slopes, mean, reach = np.zeros(values.shape[1]), 0.0, (-np.inf, np.inf)
     if len(places) == 1:
         slot = int(effects.columns[places[0]])
         slopes = shown_weights(model.classes, np.atleast_2d(model.slot_weights()))[:, slot]
-        mean = float(means_and_spreads(model)[0][slot])
+        mean, spread = (float(part[slot]) for part in means_and_spreads(model))
+        low, high = cut_values(model, np.array([slot, slot]), mean + np.array([-FAR, FAR]) * spread).tolist()
+        reach = low, high
     classes = model.classes.in_order()
     return Effect(
         tuple(names[place] for place in places),
@@ -99,6 +104,7 @@ def effect(model: Any, column: str) -> Effect:
         values.reshape(*(len(own) + 1 for own in edges), -1),
         slopes,
         mean,
+        reach,
         [] if model.task.numbers else classes if len(classes) > 2 else classes[-1:],
         sample[:, places],
     )

@@ -38,7 +38,8 @@ def plot(
         raise OuzelError(f"{model}: {error}") from None
 
     def answer() -> dict[str, Any]:
-        arrays = {"values": found.values.tolist(), "slopes": found.slopes.tolist(), "mean": found.mean}
+        values = found.values.reshape(len(found.values), -1, len(found.slopes))
+        arrays = {"values": values.tolist(), "slopes": found.slopes.tolist(), "mean": found.mean}
         edges = [own.tolist() for own in found.edges]
         about = {"columns": list(found.columns), "classes": found.classes, "edges": edges}
         return {"model": model, "plot": output, **about, **arrays}

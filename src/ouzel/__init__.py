@@ -26,6 +26,7 @@ _HOME = {
     "merge": "ouzel.model.merge",
     "info": "ouzel.training.inspection",
     "export": "ouzel.exporting.onnx_file",
+    "effect": "ouzel.evaluation.effects",
     "register": "ouzel.learners.catalogue",
     "OuzelError": "ouzel.errors",
     "DataError": "ouzel.errors",

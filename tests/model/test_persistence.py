@@ -184,3 +184,36 @@ def test_every_learner_goes_on_from_a_file(tmp_path, name):
     persistence.save(learn(Model(name, **few), examples[:25]), tmp_path / "half")
 
     assert arrays(learn(persistence.load_model(tmp_path / "half"), examples[25:])) == arrays(whole)
+
+
+@pytest.mark.parametrize("options", [{}, {"classes": ["c0", "c1", "c2"]}, {"loss": "squared"}])
+def test_a_file_of_before_effects_of_columns_is_a_model_that_has_learnt_none(tmp_path, options):
+    examples = [(row, float(label[1])) if "loss" in options else (row, label) for row, label in weather(300, 3)]
+    model = learn(Model("auto", forms="raw", **options), examples[:100])
+    persistence.save(model, tmp_path / "raw")
+    described, arrays = forging.parts_of(tmp_path / "raw")
+    for name in ("forms", "derived_budget"):
+        del described["settings"][name]
+    old = {name: array for name, array in arrays.items() if ".effects." not in name}
+    forging.write(tmp_path / "old", described, old)
+
+    loaded = persistence.load_model(tmp_path / "old")
+
+    block = next(blocks_from(examples, bits=model.bits, seed=model.seed))
+    assert len(old) < len(arrays)
+    assert loaded.settings == Model("auto", **options).settings
+    np.testing.assert_array_equal(loaded.margins(block), model.margins(block))
+    assert not loaded.states[0].effects.opened.any()
+    assert learn(loaded, examples[100:]).states[0].effects.opened.any()
+    persistence.save(loaded, tmp_path / "new")
+    np.testing.assert_array_equal(persistence.load_model(tmp_path / "new").margins(block), loaded.margins(block))
+
+
+def test_a_file_that_lacks_a_part_of_the_effects_of_columns_is_refused(tmp_path):
+    persistence.save(learn(Model("auto"), weather(100)), tmp_path / "m")
+    described, arrays = forging.parts_of(tmp_path / "m")
+    del arrays["state.0.effects.cells"]
+    forging.write(tmp_path / "m", described, arrays)
+
+    with pytest.raises(OuzelError, match=r"state\.0\.effects\.cells is missing"):
+        persistence.load_model(tmp_path / "m")

@@ -24,6 +24,7 @@ COMMANDS = {
     "predict": "Predict a stream with a model.",
     "test": "Test models on labelled examples.",
     "top": "Show the most important features of a model.",
+    "plot": "Draw what a column adds to the prediction of a model.",
     "info": "Show what a model file holds.",
     "compare": "Train many learners and settings in one pass.",
     "convert": "Convert files to another format, which is faster to read.",

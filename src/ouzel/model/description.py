@@ -55,6 +55,8 @@ SOMETIMES: dict[str, Any] = {
     "class_counts": Annotated[list[float], Range(high=MOST_CLASSES + 1)],  # balanced: sums of importances, of all first
 }
 """What stands there of some models."""
+NEWER = {"auto": ("forms", "derived_budget")}
+"""Settings of learners that files of earlier versions lack; they are the defaults."""
 
 
 def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +111,9 @@ def model_of(described: Any) -> Model:
             f"the learner {name} is not known; if it is your own, import its module first (--import MODULE)"
         )
     learner = catalogue.find(described["learner"])
-    settings = resolve_settings(learner, from_json(learner.settings, described["settings"])._asdict())
+    defaults = {name: learner.settings._field_defaults[name] for name in NEWER.get(learner.name, ())}
+    stored = defaults | described["settings"]
+    settings = resolve_settings(learner, from_json(learner.settings, stored)._asdict())
     model = Model(
         learner.name,
         task=described["task"],

@@ -3,7 +3,8 @@
 A table says how each tensor is stored: `rows`, the number of its list of rows; `common`, whether there is a row that
 all others are like, which else are as at first; `packed`, whether it is compressed. Tensors that it does not name are
 whole. A file may have been made up: what a tensor unpacks to is known from the layout and compared before memory is
-taken, and numbers are checked before they are put into larger arrays.
+taken, and numbers are checked before they are put into larger arrays. A part of a state that files of earlier versions
+lack (`NEWER`) is as at first.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ouzel.model.packed_bytes import is_square, size_of, unpack
 from ouzel.ranges import Range, Table, check_stored, memory
 
 LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
+NEWER = ("effects",)  # parts of states that came with a later version of the format
 TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
 
@@ -54,6 +56,9 @@ class TensorReader:
 
     def state(self, layout: Any, prefix: str) -> Any:
         """The state of a layout. What is stored of its arrays is checked first; then they are made."""
+        lacking = [name for name in NEWER if name in layout._fields and not self._has_any(f"{prefix}{name}.")]
+        fresh = {name: allocate(getattr(layout, name)) for name in lacking}
+        layout = layout._replace(**dict.fromkeys(lacking, _Nothing()))
         parts = dict(flat(layout, prefix))
         for name in parts:
             if name not in self.tensors:
@@ -62,7 +67,8 @@ class TensorReader:
         stored = {name: self.array(name, part.shape, part.dtype) for name, part in narrow.items()}
         found = restored(_replaced(layout, narrow.__getitem__, prefix), stored, prefix)
         values = dict(flat(found, prefix))
-        return _replaced(layout, lambda name: self._widened(name, parts[name], values[name]), prefix)
+        state = _replaced(layout, lambda name: self._widened(name, parts[name], values[name]), prefix)
+        return state._replace(**fresh)
 
     def array(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """What is stored under a name, unpacked."""
@@ -89,6 +95,9 @@ class TensorReader:
         if size > most and size > len(tensor):
             raise OuzelError(f"{name} unpacks to {size} bytes, more than there can be")
         return self.array(name, (size,), np.uint8).tobytes().decode()
+
+    def _has_any(self, prefix: str) -> bool:
+        return any(name.startswith(prefix) for name in self.tensors)
 
     def _narrow(self, name: str, part: Array) -> Array:
         """What is stored of an array."""
@@ -148,6 +157,10 @@ class TensorReader:
 
 class _Alone(NamedTuple):
     array: Any
+
+
+class _Nothing(NamedTuple):
+    """In place of a part of a layout that a file lacks."""
 
 
 def check_room(layouts: Iterable[Any]) -> None:

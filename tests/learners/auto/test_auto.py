@@ -41,7 +41,9 @@ def test_margins_of_two_classes_are_those_of_a_slow_transcription():
 
     expected = [slow.learn(x, place) for x, place in zip(with_constant(X), y, strict=True)]
 
-    np.testing.assert_allclose(scores_of(Model("auto", classes=[0, 1]), X, y), expected, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(
+        scores_of(Model("auto", classes=[0, 1], forms="raw"), X, y), expected, rtol=0.02, atol=0.02
+    )
 
 
 def test_scores_of_several_classes_are_those_of_a_slow_transcription():
@@ -50,7 +52,9 @@ def test_scores_of_several_classes_are_those_of_a_slow_transcription():
 
     expected = [slow.learn(x, place) for x, place in zip(with_constant(X), y, strict=True)]
 
-    np.testing.assert_allclose(scores_of(Model("auto", classes=range(4)), X, y), expected, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(
+        scores_of(Model("auto", classes=range(4), forms="raw"), X, y), expected, rtol=0.02, atol=0.02
+    )
 
 
 def test_predictions_of_numbers_are_those_of_a_slow_transcription():
@@ -60,7 +64,7 @@ def test_predictions_of_numbers_are_those_of_a_slow_transcription():
 
     expected = [slow.learn(x, number) for x, number in zip(with_constant(X), y, strict=True)]
 
-    np.testing.assert_allclose(scores_of(Model("auto", loss="squared"), X, y), expected, rtol=1e-4)
+    np.testing.assert_allclose(scores_of(Model("auto", loss="squared", forms="raw"), X, y), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -102,7 +106,7 @@ def test_weights_of_raw_features_predict_what_the_model_predicts(classes):
     X, y = stream(3000, classes, seed=9)
     noisy = np.random.default_rng(0)
     y = np.where(noisy.random(3000) < 0.3, noisy.integers(0, classes, 3000), y)  # margins that need not be cut
-    model = Model("auto")
+    model = Model("auto", forms="raw")
     scores_of(model, X, y)
     mild = X[np.abs((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)).max(axis=1) < 2.0]
     block = next(blocks_from(mild, np.zeros(len(mild))))

@@ -101,7 +101,8 @@ def test_other_losses_weigh_the_models_of_each_class_by_themselves():
 def test_another_loss_errs_no_more_than_the_logistic_one_by_far(data, loss):
     for name in ("heart.svm.xz", "australian.svm.xz", "phishing.svm.xz"):
         usual, other = (
-            progressive_validation(Model("auto", loss=each), read(data(name))).error_rate for each in ("logistic", loss)
+            progressive_validation(Model("auto", loss=each, forms="raw"), read(data(name))).error_rate
+            for each in ("logistic", loss)
         )
         assert other <= 1.1 * usual
 

@@ -84,7 +84,7 @@ def test_a_column_and_labels_that_change_their_unit_are_followed(factor):
     numbers[2500:] *= factor
 
     _, margins = learnt(X, y, classes=[0, 1])
-    _, found = learnt(stream(5000)[0], numbers, loss="squared")
+    _, found = learnt(stream(5000)[0], numbers, loss="squared", forms="raw")
 
     assert np.mean(((margins > 0.0) != y)[4000:]) < 0.03
     assert np.sqrt(np.mean((found - numbers)[4500:] ** 2)) < 3.0 * factor
@@ -134,7 +134,8 @@ def test_margins_among_strays_are_those_of_a_slow_transcription(task):
     rows = np.column_stack([np.ones(len(X)), X.astype(float)])
     labels = y if task == "numbers" else y.astype(int)
     expected = [slow.learn(x, label) for x, label in zip(rows, labels, strict=True)]
-    _, found = learnt(X, y, **({"loss": "squared"} if task == "numbers" else {"classes": [0, 1]}))
+    kind = {"loss": "squared"} if task == "numbers" else {"classes": [0, 1]}
+    _, found = learnt(X, y, forms="raw", **kind)
 
     np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02)
 
@@ -204,7 +205,8 @@ def test_a_value_of_1000_times_the_usual_size_is_remarked_on_once_with_its_row()
 @pytest.mark.parametrize("learner", ["auto", "arow"])
 def test_a_value_of_more_than_1000_spreads_from_the_mean_is_seen_as_the_mean(learner):
     X, y, _ = stream(600)
-    model, _ = learnt(X, y, learner, classes=[0, 1], **({"standardize": True} if learner == "arow" else {}))
+    how = {"standardize": True} if learner == "arow" else {"forms": "raw"}
+    model, _ = learnt(X, y, learner, classes=[0, 1], **how)
     rows = np.repeat(X[:1], 5, axis=0)
     rows[:, 0] = X[:, 0].mean(), 3.5, 900.0, 1100.0, -1e30
     (block,) = ouzel.blocks_from(rows)

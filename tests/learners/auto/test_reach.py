@@ -39,8 +39,9 @@ def categories(count, rows, seed=0):
     return np.eye(count, dtype=np.float32)[chosen], rng.integers(0, 2, count)[chosen]
 
 
-def model_for(task):
-    return Model("auto", **({"loss": "squared"} if task == "numbers" else {"classes": range(2 + (task == "several"))}))
+def model_for(task, **how):
+    kind = {"loss": "squared"} if task == "numbers" else {"classes": range(2 + (task == "several"))}
+    return Model("auto", **kind, **how)
 
 
 def learnt(model, X, y, block_rows=1000):
@@ -154,7 +155,8 @@ def test_margins_of_rare_features_are_those_of_a_slow_transcription(task):
     expected = [
         slow.learn(x, label) for x, label in zip(np.column_stack([np.ones(700), X.astype(float)]), y, strict=True)
     ]
-    found = np.concatenate([model.margins for model in map(model_for(task).learn, blocks_from(X, y))])
+    learn = model_for(task, forms="raw").learn
+    found = np.concatenate([outcome.margins for outcome in map(learn, blocks_from(X, y))])
 
     np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02)
 

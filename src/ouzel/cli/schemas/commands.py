@@ -153,6 +153,24 @@ class Exported(Result):
     outputs: Annotated[list[str], about("what the graph gives")]
 
 
+class Drawn(Result):
+    """The effect of a column, or of a pair, on the margins of a model."""
+
+    model: Annotated[str, about("the model file")]
+    plot: Annotated[str, about("the picture drawn")]
+    columns: Annotated[list[str], about("one, or the two of a pair")]
+    classes: Annotated[Classes, about("which each margin speaks for; none of numbers")]
+    edges: Annotated[list[list[float]], about("of each column, rising; a number on an edge is above it")]
+    values: Annotated[
+        list[list[list[float]]],
+        about(
+            "what is added to each margin, by interval of the first column, then of the second; one where there is none"
+        ),
+    ]
+    slopes: Annotated[list[float], about("of the line that is added to that, for each margin; 0 of a pair")]
+    mean: Annotated[float, about("of the column, where the line is 0")]
+
+
 class Compiled(Result):
     """The kernels that `ouzel compile` compiled."""
 
@@ -223,7 +241,8 @@ class Reproduced(Result):
 KINDS: dict[str, Kind] = {
     "train": (Trained, Status), "predict": Prediction, "test": dict[str, Tested],
     "top": list[Top], "info": Info, "compare": (list[Entry], list[Orders], list[OfFile], list[OrdersOfFile]),
-    "convert": Converted, "export": Exported, "compile": Compiled, "learners": (Described, dict[str, str]),
+    "convert": Converted, "export": Exported, "plot": Drawn, "compile": Compiled,
+    "learners": (Described, dict[str, str]),
     "explain": Explain, "deltoids": Deltoids, "pmi": Pmi, "send": Sent, "demo": Demo,
     "reproduce": (list[Experiment], Reproduced),
 }  # fmt: skip

@@ -1,8 +1,8 @@
 """Which columns have effects, and where their edges lie: looked at behind 16, 32, 64, … examples, without labels.
 
-A column is a feature that one example in 16 has, and whose values are not all alike; the first 24 are taken, where rows
-are those of a table. Edges are quantiles of the numbers of up to 256 examples at even distances, and stay: what has
-been learnt keeps its meaning.
+A column is a feature that one example in 16 has, and 8 at least, and whose values are not all alike; the first 24 are
+taken, where rows are those of a table. Edges are quantiles of the numbers of up to 256 examples at even distances, and
+stay: what has been learnt keeps its meaning.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ouzel.learners.auto.standardisation import Features
 FROM = ((32, 64, 256, 1024), (32, 256, 2048, 4096))  # examples at which bins of each level open, and pairs
 LAST = 1024  # examples up to which columns are taken
 SHARE = 16  # one example in so many has a column
-ENOUGH = 8  # numbers of which quantiles are taken
+ENOUGH = 8  # numbers that make a column, and of which quantiles are taken
 ALIKE = 1e-6
 
 
@@ -50,7 +50,7 @@ def turn(state: Any) -> None:
 def columns_among(features: Features, effects: Effects) -> np.ndarray:
     """Slots of features that are columns of numbers, and not taken yet."""
     seen = features.totals[standardisation.SEEN]
-    slots = np.flatnonzero(features.moments[:, standardisation.COUNT] * SHARE >= seen)
+    slots = np.flatnonzero(features.moments[:, standardisation.COUNT] >= max(seen / SHARE, ENOUGH))
     slots = slots[(slots > 0) & (effects.column_of[slots] == 0)]
     count, mean, squares, largest = features.moments[slots].T.astype(float)
     is_dense = largest < 0.0

@@ -52,8 +52,8 @@ def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
     """
     with_bins = effects.beliefs[1] + effects.beliefs[2]
     bins = [_bins(effects, numbers, level) for level in range(LEVELS)]
-    found, many = [], int(effects.opened[OF_BINS].max())
-    for c in range(many):
+    found = []
+    for c in range(columns_with_bins(effects)):
         cells = [(level * COLUMNS + c) * MOST_BINS + bins[level][:, c] for level in _levels(effects, OF_BINS, c)]
         found.append(Term((c,), with_bins * _sum(effects, cells)))
     for c in range(1, int(effects.opened[OF_TWO].max())):
@@ -67,10 +67,21 @@ def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
     return found
 
 
+def columns_with_bins(effects: Effects) -> int:
+    """How many columns have bins; they are the first."""
+    return int(effects.opened[OF_BINS].max())
+
+
+def edges_of_terms(effects: Effects, column: int, pairs: bool) -> np.ndarray:
+    """The edges (m,) of a column, rising, of all levels of its bins, or of its pairs."""
+    levels = _levels(effects, OF_TWO if pairs else OF_BINS, column)
+    edges = np.unique(np.concatenate([np.empty(0, np.float32), *(effects.edges[level, column] for level in levels)]))
+    return edges[edges < np.inf]
+
+
 def interval_of(effects: Effects, column: int, number: float, pairs: bool) -> Interval:
     """Between which edges of a column a number lies, of all levels of its bins, or of its pairs."""
-    levels = _levels(effects, OF_TWO if pairs else OF_BINS, column)
-    edges = np.concatenate([np.empty(0), *(effects.edges[level, column] for level in levels)])
+    edges = edges_of_terms(effects, column, pairs)
     below, above = edges[edges <= number], edges[edges > number]
     return float(below.max(initial=-np.inf)), float(above.min(initial=np.inf))
 

@@ -1,0 +1,139 @@
+"""The effect of a column of numbers, or of a pair of columns, on what the default learner predicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError, suggest
+from ouzel.model.answers import shown_weights
+from ouzel.model.column_effects import effects_of
+from ouzel.model.cut_values import cut_values
+from ouzel.model.importance import means_and_spreads
+from ouzel.model.model import Model
+
+if TYPE_CHECKING:
+    from ouzel.streams.labels import Label
+
+BETWEEN = "*"  # between the names of a pair
+FAR = 100.0  # standard deviations, which a learner that cuts numbers cuts
+MOST_NAMED = 12  # columns that an error lists
+
+
+class Effect(NamedTuple):
+    """What a column, or a pair of columns, adds to the margin of an example: a line and a step function."""
+
+    columns: tuple[str, ...]  # one name, or two
+    edges: tuple[np.ndarray, ...]  # (m,) float32 of each column, rising; a number on an edge is above it
+    values: np.ndarray  # (m + 1, K), of a pair (m_1 + 1, m_2 + 1, K)  added in each interval, 0 on average
+    slopes: np.ndarray  # (K,) of the line, which is 0 at `mean`; 0 of a pair
+    mean: float  # of the column in the examples learnt; 0 of a pair
+    reach: tuple[float, float]  # beyond which the line goes on level, as the learner cuts numbers there
+    classes: list[Label]  # which the K margins speak for; empty of numbers
+    numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt
+
+    def at(self, numbers: Any) -> np.ndarray:
+        """What is added (n, K) at these numbers (n,) of the column, or (n, 2) of the pair, in units of the margin."""
+        numbers = np.asarray(numbers, np.float64).reshape(-1, len(self.columns))
+        bins = [np.searchsorted(edges, column, "right") for edges, column in zip(self.edges, numbers.T, strict=True)]
+        found: np.ndarray = self.values[tuple(bins)] + (np.clip(numbers[:, :1], *self.reach) - self.mean) * self.slopes
+        return found
+
+    def plot(self, path: str, title: str = "") -> None:
+        """Draw the curve over the density of the sample, or a pair as a heat map, to an .svg, .png or .pdf file.
+
+        Of several classes the ten with the largest effects are drawn.
+        """
+        from ouzel.evaluation.effect_plots import draw_effect
+
+        draw_effect(self, path, title)
+
+
+def effect(model: Any, column: str) -> Effect:
+    """Return the effect of a column of numbers, or of a pair such as "age*hours", on the margin of a model.
+
+    `model` is a `Model`, or an estimator, of the default learner, whose linear part gives a column one slope, and whose
+    bins add what is left (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate Intelligible Models with Pairwise
+    Interactions", KDD). A pair adds what its columns do not add each by itself. Of two classes there is one margin,
+    positive for the second of the sorted labels, in log-odds; of several, one score a class; of numbers, the margin is
+    the prediction in the units of labels. Probabilities of the parts are averaged, so sums of effects are the margin
+    nearly, not exactly. A model that has no effects of columns, and a column that has none, are refused: OuzelError.
+
+    Examples
+    --------
+    >>> import numpy as np, ouzel
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2))
+    >>> model = ouzel.OnlineRegressor().fit(X, np.abs(X[:, 0]) + X[:, 1])
+    >>> found = ouzel.effect(model, "0")
+    >>> found.values.shape, len(found.edges[0])
+    ((32, 1), 31)
+    >>> bool(found.at([-2.0]) > found.at([0.0]) + 1.0)
+    True
+    """
+    model = model if isinstance(model, Model) else getattr(model, "model_", None)
+    effects = None if model is None else effects_of(model)
+    if model is None or effects is None:
+        said = "" if model is None else f" ({model.learner.name}, {model.examples:,} examples)"
+        raise OuzelError(
+            f"this model{said} has no effects of columns; the default learner, auto, makes them of tables with columns "
+            "of numbers, from 32 examples on, unless forms=raw"
+        )
+    from ouzel.learners.auto.effect_terms import edges_of_terms, sample_of, terms_of
+
+    names = _names(model, effects)
+    places = _places(column, names)
+    sample, edges = sample_of(effects), [edges_of_terms(effects, place, len(places) > 1) for place in places]
+    grid = np.zeros((np.prod([len(own) + 1 for own in edges]), sample.shape[1]), np.float32)
+    first = [np.append(np.float32(-np.inf), own) for own in edges]  # of each interval
+    for place, numbers in zip(places, np.meshgrid(*first, indexing="ij"), strict=True):
+        grid[:, place] = numbers.ravel()
+    added, known = (_added(terms_of(effects, numbers), tuple(sorted(places))) for numbers in (grid, sample))
+    values = shown_weights(model.classes, (added - known.mean(axis=0)).T).T
+    slopes, mean, reach = np.zeros(values.shape[1]), 0.0, (-np.inf, np.inf)
+    if len(places) == 1:
+        slot = int(effects.columns[places[0]])
+        slopes = shown_weights(model.classes, np.atleast_2d(model.slot_weights()))[:, slot]
+        mean, spread = (float(part[slot]) for part in means_and_spreads(model))
+        low, high = cut_values(model, np.array([slot, slot]), mean + np.array([-FAR, FAR]) * spread).tolist()
+        reach = low, high
+    classes = model.classes.in_order()
+    return Effect(
+        tuple(names[place] for place in places),
+        tuple(edges),
+        values.reshape(*(len(own) + 1 for own in edges), -1),
+        slopes,
+        mean,
+        reach,
+        [] if model.task.numbers else classes if len(classes) > 2 else classes[-1:],
+        sample[:, places],
+    )
+
+
+def _names(model: Model, effects: Any) -> list[str]:
+    """The names of the columns that have bins."""
+    from ouzel.learners.auto.effect_terms import columns_with_bins
+
+    return [str(model.feature_name(slot - 1)) for slot in effects.columns[: columns_with_bins(effects)].tolist()]
+
+
+def _places(column: str, names: list[str]) -> list[int]:
+    """The places of a column, or of the two of a pair."""
+    if column in names:
+        return [names.index(column)]
+    parts = column.split(BETWEEN)
+    pairs = [(BETWEEN.join(parts[:k]).strip(), BETWEEN.join(parts[k:]).strip()) for k in range(1, len(parts))]
+    for one, other in pairs:
+        if one in names and other in names and one != other:
+            return [names.index(one), names.index(other)]
+    unknown = next((name for pair in pairs for name in pair if name not in names), column)
+    listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    raise OuzelError(f"column {unknown!r} has no effect{suggest(unknown, names)}Columns that have one: {listed}")
+
+
+def _added(terms: list[Any], places: tuple[int, ...]) -> np.ndarray:
+    """What the term of a column, or of a pair, adds (n, K); 0 where there is none."""
+    for term in terms:
+        if term.columns == places:
+            return np.asarray(term.added)
+    return np.zeros_like(terms[0].added)

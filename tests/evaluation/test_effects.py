@@ -1,0 +1,97 @@
+"""Effects of columns: what they say a column adds is what it adds to margins."""
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel.evaluation import effect_plots
+
+
+def learnt(kind, count=4000):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, (count, 3)).astype(np.float32)
+    score = 3.0 * np.abs(X[:, 0]) - 3.0 + X[:, 1] + 0.2 * rng.normal(size=count)
+    if kind == "numbers":
+        return ouzel.OnlineRegressor().fit(X, score), X
+    return ouzel.OnlineClassifier().fit(X, np.digitize(score, [0.0] if kind == "two" else [-1.0, 1.0])), X
+
+
+def margins_of(model, X):
+    found = model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+    return np.asarray(found, float).reshape(len(X), -1)
+
+
+def centred(scores):
+    """Scores less what all classes have in common, which says nothing."""
+    return scores - scores.mean(axis=1, keepdims=True) if scores.shape[1] > 1 else scores
+
+
+@pytest.mark.parametrize("kind", ["two", "several", "numbers"])
+def test_the_curve_is_what_a_change_of_the_column_changes_in_the_margin(kind):
+    model, X = learnt(kind)
+    places = np.linspace(-1.8, 1.8, 13)
+    moved = np.repeat(X[:300, None], len(places), axis=1)
+    moved[:, :, 0] = places
+
+    curve = centred(ouzel.effect(model, "0").at(places))
+
+    margins = centred(margins_of(model, moved.reshape(-1, 3)).reshape(300, len(places), -1).mean(axis=0))
+    for k in range(curve.shape[1]):
+        assert np.corrcoef(curve[:, k], margins[:, k])[0, 1] > 0.9
+    assert curve.shape == (13, {"two": 1, "several": 3, "numbers": 1}[kind])
+
+
+def test_two_classes_learnt_in_another_order_have_the_same_sign():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 2)).astype(np.float32)
+    y = np.where(np.abs(X[:, 0]) > 0.7, "yes", "no")
+
+    for order in (np.argsort(y[:200]), np.argsort(y[:200])[::-1]):
+        first = np.concatenate([order, np.arange(200, 2000)])
+        found = ouzel.effect(ouzel.OnlineClassifier().fit(X[first], y[first]), "0")
+        assert found.classes == ["yes"]
+        assert found.at([2.0]) > found.at([0.0]) + 1.0
+
+
+def test_values_are_0_on_average_and_pairs_turn_with_their_order():
+    model, _ = learnt("several")
+
+    one, pair, turned = (ouzel.effect(model, name) for name in ("0", "0*1", "1*0"))
+
+    np.testing.assert_allclose(one._replace(slopes=np.zeros(3)).at(one.numbers).mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(pair.at(pair.numbers).mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_array_equal(turned.values, pair.values.swapaxes(0, 1))
+    np.testing.assert_array_equal(turned.numbers, pair.numbers[:, ::-1])
+    assert (np.diff(one.edges[0]) > 0).all()
+
+
+@pytest.mark.parametrize("kind", ["two", "several", "numbers"])
+def test_pictures_name_their_axes_and_draw_a_line_a_class(kind, monkeypatch):
+    figures, (model, _) = [], learnt(kind)
+    monkeypatch.setattr(effect_plots, "save", lambda figure, path: figures.append(figure))
+
+    ouzel.effect(model, "0").plot("x.png", "title")
+    ouzel.effect(model, "0*1").plot("x.png")
+
+    (curve, density), maps = figures[0].axes, figures[1].axes
+    lines = 3 if kind == "several" else 1
+    assert len(curve.get_lines()) == 1 + lines  # and that at 0
+    assert (
+        curve.get_ylabel()
+        == {
+            "two": "added to the margin of 1",
+            "several": "added to the score of a class",
+            "numbers": "added to the prediction",
+        }[kind]
+    )
+    assert (density.get_xlabel(), density.get_ylabel()) == ("0", "share of\nexamples")
+    assert sum(bar.get_height() for bar in density.patches) == pytest.approx(1.0, abs=0.02)
+    assert [axes.get_xlabel() for axes in maps[:lines]] == ["0"] * lines
+    assert [axes.get_ylabel() for axes in maps[:lines]] == ["1"] * lines
+    assert maps[-1].get_ylabel().endswith("beyond the columns by themselves")
+
+
+@pytest.mark.parametrize("model", [ouzel.OnlineClassifier(), ouzel.Model("auto"), ouzel.Model("auto", forms="raw")])
+def test_a_model_without_effects_is_refused(model):
+    with pytest.raises(ouzel.OuzelError, match="has no effects of columns; the default learner, auto, makes them"):
+        ouzel.effect(model, "age")

@@ -1,0 +1,278 @@
+"""Effects of columns are those of a slow transcription, and the oracle finds bugs that are planted in them."""
+
+import copy
+import sys
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel.layout import allocate, flat
+from ouzel.learners.auto import effect_columns, effects
+from ouzel.learners.rows import Rows
+from ouzel.model import persistence
+from ouzel.model.model import Model
+from ouzel.model.rounds import merge_onto
+from ouzel.streams.memory import blocks_from
+from tests.oracles.effects import Effects
+
+KINDS = {"two": ({}, 1), "several": ({}, 3), "numbers": ({"loss": "squared"}, 1)}
+
+
+def stream(kind, count=700, seed=0):
+    """Columns of numbers, of few numbers, one that is mostly 0 and one that comes late; bends, steps and a pair."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(count, 3)).astype(np.float32)
+    few, rare = rng.integers(0, 4, count), rng.uniform(1.0, 3.0, count) * (rng.random(count) < 0.4)
+    late = np.where(np.arange(count) < 100, 0.0, rng.random(count))
+    X = np.column_stack([X, few, np.full(count, 3.0), rare, late]).astype(np.float32)
+    score = 2.0 * np.abs(X[:, 0]) - 1.6 + 1.5 * np.sign(X[:, 1]) * np.sign(X[:, 2]) + (few == 2) + (rare > 2)
+    if kind == "numbers":
+        return X, 5.0 + 3.0 * score + rng.standard_t(3, count)
+    cuts = [0.3] if kind == "two" else [-0.7, 1.5]
+    return X, np.digitize(score + 0.3 * rng.normal(size=count), cuts)
+
+
+def margins(kind, forms, X, y, weights, rows=64):
+    given, classes = KINDS[kind]
+    given = given or {"classes": range(max(classes, 2))}
+    model, found = Model("auto", forms=forms, **given), []
+    for start in range(0, len(X), rows):
+        here = slice(start, start + rows)
+        block = next(blocks_from(X[here], y[here]))
+        found.append(model.learn(block._replace(weights=weights[here].astype(np.float32))).margins)
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_all_predict_is_what_a_slow_transcription_says(kind):
+    X, y = stream(kind)
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0, 20.0], len(X))
+    lines, found = (margins(kind, forms, X, y, weights) for forms in ("raw", "made"))
+    slow = Effects(kind, KINDS[kind][1])
+
+    rows = zip(X.tolist(), lines.tolist(), y.tolist(), weights.tolist(), strict=True)
+    expected = np.array([slow.learn(*row) for row in rows])
+
+    assert np.abs(found - lines).max() > 0.1  # they have something to say
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def driven(kind, X, lines, y, weights, rule=effects, columns=effect_columns, cells=1e6):
+    """Effects that have learnt rows, of which the linear models predict `lines`, and what all predicted of each."""
+    classes, count = KINDS[kind][1], X.shape[1]
+    state = allocate(effects.layout(count + 1, classes, cells))
+    out = np.zeros((len(X), 2 if kind == "two" else classes))
+    out[:, out.shape[1] - classes :] = lines.reshape(len(X), classes)
+    offsets = np.arange(0, (len(X) + 1) * count, count, dtype=np.uint64)
+    slots = np.tile(np.arange(1, count + 1, dtype=np.uint32), len(X))
+    rows, number = Rows(offsets, slots, X.ravel()), list(KINDS).index(kind)
+    for i in range(len(X)):
+        due = weights[i] > 0.0 and rule.note_example(state)
+        rule.learn_effects(state, rows, i, i + 1, y, weights, number, out)
+        if due:
+            columns._open(state, int(state.totals[effects.SEEN]))
+            if not state.totals[effects.COUNT]:
+                columns._take(state, np.arange(1, count + 1))
+    return state, out[:, 1] - out[:, 0] if kind == "two" else out.reshape(lines.shape)
+
+
+def given(kind, count=1100):
+    """Columns (n, 3), what linear models may predict, labels, strays among numbers, and importances."""
+    X, y = stream(kind, count)
+    classes, rng = KINDS[kind][1], np.random.default_rng(3)
+    lines = rng.normal(size=(count, classes) if classes > 1 else count)
+    if kind == "numbers":
+        lines, y = lines + 5.0, np.where(y > 6.0, 8.0, 3.0)  # of few values, whose range is soon left
+        y[600::97] = 1e3
+    weights = rng.choice([0.0, 0.5, 1.0, 20.0], count, p=[0.04, 0.32, 0.32, 0.32])
+    return X[:, [0, 1, 3]], lines, y, weights.astype(np.float32)
+
+
+def expected(kind, X, lines, y, weights):
+    slow = Effects(kind, KINDS[kind][1])
+    rows = zip(X.tolist(), lines.tolist(), y.tolist(), weights.tolist(), strict=True)
+    return np.array([slow.learn(*row) for row in rows])
+
+
+def interpreted(old="", new=""):
+    """The module `effects` in plain Python, a part of its text replaced."""
+    text = Path(effects.__file__).read_text()
+    assert text.count(old) == 1 or not old, f"{old!r} stands {text.count(old)} times in effects.py"
+    text = text.replace(
+        "from ouzel.kernels.jit import force_inline, kernel", "force_inline = kernel = lambda body: body"
+    )
+    module = ModuleType("planted")
+    sys.modules["planted"] = module  # where a NamedTuple looks for its names
+    exec(compile(text.replace(old, new) if old else text, effects.__file__, "exec"), vars(module))
+    return module
+
+
+BUGS = {
+    "an edge is below its bin": ("np.int32(edges[j] <= number)", "np.int32(edges[j] < number)"),
+    "the last edge is left out": ("size - 1, x[c])", "size - 2, x[c])"),
+    "pairs share cells": ("place = first + other * size * size", "place = first + other * size"),
+    "the sample is not thinned out": ("sample[i, c] = sample[2 * i, c]", "sample[i, c] = sample[i, c]"),
+    "steps are not shared by the cells of a sum": ("sqrt(max(last - first, 1))", "sqrt(1)"),
+    "pairs go down the loss of bins": ("chances[e, c] - (target == c", "chances[1, c] - (target == c"),
+    "squares are of what is not weighed": ("squares[c] += slopes[c] * slopes[c]", "squares[c] += abs(slopes[c])"),
+    "nothing is shared": ("(1.0 - ALPHA) * believed[e] / total + ALPHA * SHARED[e]", "believed[e] / total"),
+    "who was right is not asked": ("believed[e] *= likely", "believed[e] *= 1.0"),
+    "the other class is believed in": ("if kind == TWO and not target > 0.0:", "if kind == TWO and target > 0.0:"),
+    "the mean is of two": ("for e in range(EXPERTS):\n            yes", "for e in range(2):\n            yes"),
+    "the range of numbers is not kept": ("max(scores[e, 0], effects.totals[LOW])", "scores[e, 0]"),
+    "stray numbers set the unit": ("residual = min(max(residual, -most), most)\n    totals", "pass\n    totals"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_plain_python_too_they_are_those_of_the_transcription(kind):
+    parts = given(kind)
+
+    found = driven(kind, *parts)[1], driven(kind, *parts, interpreted())[1]
+
+    for each in found:
+        np.testing.assert_allclose(each, expected(kind, *parts), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_the_transcription_finds_a_planted_bug(bug):
+    rule = interpreted(*BUGS[bug])
+
+    def fits(kind):
+        parts = given(kind)
+        return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
+
+    assert not all(map(fits, KINDS))
+
+
+def _late(columns, state, seen):
+    columns(state, seen // 2)
+
+
+def _one_edge_too_many(edges_of, numbers, bins):
+    return np.unique(np.append(edges_of(numbers, bins), numbers.min()))[: bins - 1]
+
+
+def _edges_move(columns, state, seen):
+    columns(state, seen)
+    state.edges[0, state.edges[0, :, 0] < np.inf, 0] += np.float32(0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("_open", _late), ("_open", _edges_move), ("edges_of", _one_edge_too_many)],
+    ids=lambda part: getattr(part, "__name__", part),
+)
+def test_the_transcription_finds_wrong_edges_and_openings(monkeypatch, name, wrong):
+    monkeypatch.setattr(effect_columns, name, partial(wrong, getattr(effect_columns, name)))
+    parts = given("two")
+
+    assert not np.allclose(driven("two", *parts)[1], expected("two", *parts), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_monotone_change_of_a_column_matters(kind):
+    X, *rest = given(kind)
+    changed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, np.where(X[:, 2] > 0.0, 1e6 * X[:, 2], X[:, 2] - 7.0)])
+
+    states, found = zip(*(driven(kind, each.astype(np.float32), *rest) for each in (X, changed)), strict=True)
+
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(*(state.cells for state in states))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bits_are_the_same_whatever_the_blocks_and_through_a_file(kind, tmp_path):
+    X, y = stream(kind)
+    whole, blocks, halves = (model_of(kind) for _ in range(3))
+    learn(whole, X, y, len(X))
+    learn(blocks, X, y, 37)
+    persistence.save(learn(halves, X[:333], y[:333], 50), tmp_path / "half")
+    halves = learn(persistence.load_model(tmp_path / "half"), X[333:], y[333:], 1)
+
+    for other in (blocks, halves):
+        for (name, mine), (_, theirs) in zip(flat(whole.states[0]), flat(other.states[0]), strict=True):
+            np.testing.assert_array_equal(theirs, mine, err_msg=name)
+    assert whole.states[0].effects.opened.all(axis=0).sum() == 2
+
+
+def model_of(kind, **how):
+    given, classes = KINDS[kind]
+    return Model("auto", **(given or {"classes": range(max(classes, 2))}), **how)
+
+
+def learn(model, X, y, rows=100):
+    for start in range(0, len(X), rows):
+        model.learn(next(blocks_from(X[start : start + rows], y[start : start + rows])))
+    return model
+
+
+def error_of(model, X, y):
+    outcome = model.evaluate(next(blocks_from(X, y)))
+    if model.task.numbers:
+        return np.sqrt(np.mean((outcome.margins - y) ** 2))
+    chosen = outcome.margins.argmax(axis=1) if outcome.margins.ndim > 1 else outcome.margins > 0
+    return np.mean(chosen != outcome.targets)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_effects_of_workers_are_one_model_that_knows_what_they_know(kind):
+    X, y = stream(kind, 4000)
+    test, parts = slice(3000, None), [slice(1000, 2000), slice(2000, 3000)]
+    base = learn(model_of(kind), X[:1000], y[:1000])
+    workers = [learn(copy.deepcopy(base), X[part], y[part]) for part in parts]
+
+    merged = merge_onto(base, workers)
+    turned = merge_onto(base, workers[::-1])
+    fresh = ouzel.merge([learn(model_of(kind), X[part], y[part]) for part in parts])
+
+    raw = error_of(learn(model_of(kind, forms="raw"), X[:3000], y[:3000]), X[test], y[test])
+    assert error_of(merged, X[test], y[test]) < 0.9 * raw
+    assert error_of(fresh, X[test], y[test]) < 0.9 * raw
+    one, two, first, after = (model.states[0].effects for model in (*workers, base, merged))
+    grown = [np.maximum(each.cells[:, 1] - first.cells[:, 1], 0.0).astype(float) for each in (one, two)]
+    moved = [each.cells[:, 0].astype(float) - first.cells[:, 0] for each in (one, two)]
+    total = np.maximum(grown[0] + grown[1], 1e-300)
+    means = first.cells[:, 0] + (grown[0] * moved[0] + grown[1] * moved[1]) / total
+    np.testing.assert_allclose(after.cells[:, 0], means, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(after.cells[:, 1], first.cells[:, 1] + grown[0] + grown[1], rtol=1e-5)
+    np.testing.assert_allclose(turned.states[0].effects.cells, after.cells, rtol=1e-5, atol=1e-6)
+    assert after.totals[effects.SEEN] == 3000
+    effects.check(after)
+
+
+@pytest.mark.parametrize("budget", [0, 100, 8_000, 30_000, 200_000])
+@pytest.mark.parametrize("classes", [2, 3, 40])
+def test_cells_never_take_more_than_the_budget(budget, classes):
+    X, y = stream("two", 600)
+    y = np.where(np.arange(600) < 100, y, np.arange(600) % classes)  # more classes come as the stream goes
+    model, raw = Model("auto", derived_budget=budget), Model("auto", forms="raw")
+
+    for start in range(0, 600, 50):
+        block = next(blocks_from(X[start : start + 50], y[start : start + 50]))
+        found, lines = model.learn(block).margins, raw.learn(block).margins
+        cells = model.states[0].effects.cells
+        assert cells.nbytes <= budget
+        assert not np.isnan(found).any()
+        assert budget or np.array_equal(found, lines)
+
+    opened = model.states[0].effects.opened
+    assert opened.any() == (budget > 0)
+    last = effects.OF_PAIRS + len(X.T) * (len(X.T) - 1) // 2 * effects.BINS**2
+    assert classes > 2 or (last[opened[effects.OF_TWO] > 0] <= len(cells)).all()
+
+
+def test_of_wide_sparse_rows_none_are_made():
+    rng = np.random.default_rng(0)
+    rows = [{int(j): float(rng.integers(1, 4)) for j in rng.choice(3000, 20)} for _ in range(700)]
+    examples = [(row, int(min(row) < 70)) for row in rows]
+    model, raw = Model("auto"), Model("auto", forms="raw")
+
+    same = [np.array_equal(model.learn(b).margins, raw.learn(b).margins) for b in blocks_from(examples, block_rows=50)]
+
+    assert all(same)
+    assert model.states[0].effects.totals[effects.COUNT] == 0

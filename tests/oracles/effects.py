@@ -1,0 +1,150 @@
+"""Effects of columns in plain Python: what `learners/auto/effects.py` says of bins, pairs of bins and the mixture.
+
+It is given dense rows without the constant, and what the linear models predict of each before it is learnt: the margin
+of two classes, the scores of several, or a number.
+"""
+
+import math
+
+from ouzel.learners.auto import effect_columns, effects
+
+BINS = (4, 8, 16, 32)
+
+
+class Cell:
+    """The weights of one bin, or of a pair of bins, by class."""
+
+    def __init__(self, classes):
+        self.w, self.s = [0.0] * classes, [0.0] * classes
+
+
+class Effects:
+    def __init__(self, kind, classes=1):
+        self.kind, self.classes = kind, classes
+        self.seen, self.columns, self.history, self.sample = 0, [], [], []
+        self.offered, self.stride = 0, 1
+        self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; columns that have pairs
+        self.cells, self.beliefs = {}, None
+        self.count = self.squares = 0.0
+        self.low, self.high = math.inf, -math.inf
+
+    def learn(self, row, line, target, weight=1.0):
+        """What all predict of an example before it is learnt."""
+        line = [line] if self.classes == 1 else list(line)
+        notes = self.kind == "numbers" and weight > 0 and self.columns
+        unit = self._note(line[0], target, weight) if notes else 1.0
+        found = line
+        if self.beliefs:
+            bins, pairs = self._places(row)
+            additive = [m + sum(self._cell(at).w[c] for at in bins) for c, m in enumerate(line)]
+            crossed = [m + sum(self._cell(at).w[c] for at in pairs) for c, m in enumerate(additive)]
+            scores = [line, additive, crossed]
+            if self.kind == "numbers":
+                scores[1:] = [[min(max(score[0], self.low), self.high)] for score in scores[1:]]
+            found = self._mean(scores)
+            if weight > 0 and unit > 0:
+                self._believe(scores, target, min(weight, 10.0), unit)
+                self._step(bins, scores[1], target, weight, unit, effects.RATES[0])
+                self._step(pairs, scores[2], target, weight, unit, effects.RATES[1])
+        if weight > 0:
+            self._keep(row)
+            self._look(row)
+        return found[0] if self.classes == 1 else found
+
+    def _note(self, line, target, weight):
+        """The root mean square of what the lines leave; what is far off counts as 5 of it."""
+        residual = target - line
+        if self.count >= 16:
+            most = 5 * math.sqrt(self.squares / self.count)
+            residual = min(max(residual, -most), most)
+        self.count, self.squares = self.count + weight, self.squares + weight * residual**2
+        self.low, self.high = min(self.low, line + residual), max(self.high, line + residual)
+        return math.sqrt(self.squares / self.count)
+
+    def _places(self, row):
+        """What bins, and pairs of bins, a row is in: (level, column, bin), and the same of another column."""
+        bins = []
+        for level, edges in enumerate(self.edges):
+            bins += [(level, c, sum(edge <= row[self.columns[c]] for edge in edges[c])) for c in edges]
+        pairs = [one + other for one in bins for other in bins if one[0] == other[0] and other[1] < one[1]]
+        return bins, [pair for pair in pairs if pair[1] < self.pairs[pair[0]]]
+
+    def _cell(self, at):
+        return self.cells.setdefault(at, Cell(self.classes))
+
+    def _mean(self, scores):
+        if self.kind == "numbers":
+            return [sum(b * score[0] for b, score in zip(self.beliefs, scores, strict=True))]
+        shares = [
+            sum(b * chance[c] for b, chance in zip(self.beliefs, map(_chances, scores), strict=True))
+            for c in range(max(self.classes, 2))
+        ]
+        logs = [math.log(max(share, 1e-300)) for share in shares]
+        return [logs[1] - logs[0]] if self.classes == 1 else logs
+
+    def _believe(self, scores, target, weight, unit):
+        """Bayes' rule, and a part of what is believed is shared."""
+        if self.kind == "numbers":
+            likely = [math.exp(-min(weight * ((score[0] - target) / unit) ** 2 / 8, 50)) for score in scores]
+        else:
+            likely = [max(_chances(score)[int(target)], 1e-9) ** weight for score in scores]
+        after = [b * chance for b, chance in zip(self.beliefs, likely, strict=True)]
+        shares, alpha = effects.SHARED, effects.ALPHA
+        self.beliefs = [(1 - alpha) * b / sum(after) + alpha * share for b, share in zip(after, shares, strict=True)]
+
+    def _step(self, places, score, target, weight, unit, rate):
+        """AdaGrad for F weights in a sum."""
+        for c in range(self.classes):
+            if self.kind == "numbers":
+                g = min(max((score[0] - target) / unit, -5), 5)
+            elif self.classes == 1:
+                g = _chances(score)[1] - target
+            else:
+                g = _chances(score)[c] - (target == c)
+            for at in places if abs(g) > 1e-3 else ():
+                cell = self._cell(at)
+                cell.s[c] += (weight * g) ** 2
+                cell.w[c] -= rate * unit * weight * g / math.sqrt(len(places) * (cell.s[c] + effects.DAMPING))
+
+    def _keep(self, row):
+        """Every so manieth example, up to 256 of them."""
+        if not self.columns:
+            return
+        if self.offered % self.stride == 0 and len(self.sample) == 256:
+            self.sample, self.stride = self.sample[::2], 2 * self.stride
+        if self.offered % self.stride == 0:
+            self.sample.append(row)
+        self.offered += 1
+
+    def _look(self, row):
+        self.seen += 1
+        self.history.append(row)
+        if self.seen in [2**k for k in range(4, 60)]:
+            self._open()
+            new = [c for c in range(len(row)) if c not in self.columns and self._varies(c)][: 24 - len(self.columns)]
+            if new and self.seen <= 1024:
+                self.columns, self.sample, self.offered, self.stride = self.columns + new, [], 0, 1
+
+    def _varies(self, c):
+        values = [row[c] for row in self.history if row[c] != 0]  # 0 is absent
+        return len(values) >= max(self.seen / 16, 8) and len(set(values)) > 1
+
+    def _open(self):
+        if len(self.sample) < 8:
+            return
+        self.beliefs = self.beliefs or list(effects.FIRST)
+        for level, bins in enumerate(BINS):
+            if self.seen >= effect_columns.FROM[0][level]:
+                for c in range(len(self.edges[level]), len(self.columns)):
+                    rising = sorted(row[self.columns[c]] for row in self.sample)
+                    quantiles = {rising[k * len(rising) // bins] for k in range(1, bins)}
+                    self.edges[level][c] = sorted(quantiles - {rising[0]})
+                if self.seen >= effect_columns.FROM[1][level]:
+                    self.pairs[level] = len(self.columns)
+
+
+def _chances(score):
+    """The probabilities of classes with these scores; of one score, those of two classes."""
+    score = [0.0, *score] if len(score) == 1 else score
+    powers = [math.exp(s - max(score)) for s in score]
+    return [power / sum(powers) for power in powers]

@@ -30,7 +30,7 @@ from ouzel.learners.auto.effects import (
 )
 from ouzel.learners.auto.standardisation import Features
 
-FROM = ((32, 64, 256, 1024), (32, 256, 2048, 4096))  # examples at which bins of each level open, and pairs
+FROM = ((32, 64, 128, 512), (32, 64, 128, 512))  # examples at which bins of each level open, and pairs
 LAST = 1024  # examples up to which columns are taken
 SHARE = 16  # one example in so many has a column
 ENOUGH = 8  # numbers that make a column, and of which quantiles are taken

@@ -7,7 +7,7 @@ starts at 0: with the score m_0 of the linear models,
 so m_1 is a generalised additive model and m_2 one with interactions (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate
 Intelligible Models with Pairwise Interactions", KDD), learnt in one pass: the weights of m_1 by the loss of m_1, those
 of pairs by that of m_2. For F weights in a sum and the slope g of its loss (AdaGrad; Duchi et al., 2011, eq. (4)):
-    s <- s + g^2,    w <- w - rate g / (sqrt(F) sqrt(s + 0.03)).
+    s <- s + g^2,    w <- w - rate g / (F^0.75 sqrt(s + 0.03)).
 The prediction is the mean of the three by the probabilities they give, weighed by Fixed Share (`sharing.py`) from
 almost all on m_0: where the lines suffice, they are what is believed. Numbers are learnt in units of the root mean
 square of what m_0 leaves.
@@ -33,7 +33,7 @@ PAIRS = COLUMNS * (COLUMNS - 1) // 2
 OF_PAIRS = np.cumsum([LEVELS * COLUMNS * MOST_BINS, *(PAIRS * BINS[:-1] ** 2)])  # where the cells of each level begin
 MOST_CELLS = 1 << 17
 SAMPLE = 256  # examples of which numbers are kept
-RATES = (0.12, 0.25)  # of bins, and of pairs
+RATES, NUMBER_RATES = (0.35, 1.1), (0.3, 0.3)  # of bins, and of pairs
 DAMPING = 0.03
 EXPERTS = 3  # the score of the linear models; with bins; with pairs
 FIRST = (0.98, 0.01, 0.01)  # what they are believed at first
@@ -297,7 +297,8 @@ def _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chan
     _believe(effects, kind, scores, chances, target, min(weight, MOST_WEIGHT), unit)
     for e in range(1, EXPERTS):
         first, last = (0, bound) if e == 1 else (bound, end)
-        step, count = RATES[e - 1] * unit / sqrt(max(last - first, 1)), 0
+        rate, many, count = (NUMBER_RATES if kind == NUMBERS else RATES)[e - 1], np.float64(max(last - first, 1)), 0
+        step = rate * unit / sqrt(many * sqrt(many))
         for c in range(scores.shape[1]):
             if kind == NUMBERS:
                 slope = min(max((scores[e, 0] - target) / unit, -STRIKING), STRIKING)

@@ -53,6 +53,7 @@ from ouzel.estimators.online_newton import OnlineNewtonRegressor as OnlineNewton
 from ouzel.estimators.ranker import AdaGradRanker as AdaGradRanker
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier as SketchedNewtonClassifier
 from ouzel.estimators.sketched_newton import SketchedNewtonRegressor as SketchedNewtonRegressor
+from ouzel.evaluation.effects import effect as effect
 from ouzel.evaluation.progressive import progressive_validation as progressive_validation
 from ouzel.evaluation.testing import evaluate as evaluate
 from ouzel.exporting.onnx_file import export as export

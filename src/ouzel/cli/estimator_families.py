@@ -162,7 +162,7 @@ def _parameter(learner: Learner, name: str, defaults: dict[str, Any], about: str
     if takes is SWITCH:
         kind, default = _typed(value in ("yes", True))
     elif isinstance(takes, Range) and takes.size:
-        kind, default = "float | str", f'"{int(value) // 1024}KB"'
+        kind, default = "float | str", f"{float(value)}" if value % 1024 else f'"{int(value) // 1024}KB"'
     elif isinstance(takes, Range) and takes.whole:
         kind, default = _typed(int(value))
     elif isinstance(takes, Choice):

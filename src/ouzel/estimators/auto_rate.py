@@ -36,7 +36,7 @@ class AutoRateClassifier(Named, Classifier):
     loss: Term = "logistic"
     learning_rate: float = 1.0
     forms: Literal["raw", "made"] = "made"
-    derived_budget: float | str = "3906KB"
+    derived_budget: float | str = 4000000.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -55,4 +55,4 @@ class AutoRateRegressor(Named, Regressor):
     loss: Term = "squared"
     learning_rate: float = 1.0
     forms: Literal["raw", "made"] = "made"
-    derived_budget: float | str = "3906KB"
+    derived_budget: float | str = 4000000.0

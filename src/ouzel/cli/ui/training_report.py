@@ -74,7 +74,7 @@ def show_answer(model: Model, report: Report, top: int) -> None:
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print()
-    console.print(f"{report.learner}  {settings(report.settings)}")
+    console.print(textwrap.fill(f"{report.learner}  {settings(report.settings)}", WIDTH, subsequent_indent="  "))
     for name, value in report.facts:
         console.print(f"  {name:<13}{value}")
     if top > 0:

@@ -76,7 +76,7 @@ def test_the_average_example_has_the_mean_margin_of_the_examples_learnt():
 def test_a_feature_at_its_usual_value_adds_nothing():
     X, y = stream(2, rows=300)
     X += [0.0, 1000.0, 0.0, 0.0]
-    estimator = ouzel.OnlineClassifier().fit(X, y)
+    estimator = ouzel.AutoRateClassifier(forms="raw").fit(X, y)
 
     (why,) = estimator.explain_one(dict(enumerate(X.mean(axis=0))))
 

@@ -18,8 +18,8 @@ def test_the_unit_of_a_feature_does_not_change_its_rank():
     X, y = table()
     units = np.array([1e-4, 1e3, 1.0])
 
-    plain = ouzel.OnlineClassifier().fit(X, y).feature_importance()
-    scaled = ouzel.OnlineClassifier().fit(X / units, y).feature_importance()
+    plain = ouzel.AutoRateClassifier(forms="raw").fit(X, y).feature_importance()
+    scaled = ouzel.AutoRateClassifier(forms="raw").fit(X / units, y).feature_importance()
 
     assert [feature.name for feature in plain] == [0, 1, 2, "(intercept)"]
     assert [feature.name for feature in scaled] == [0, 1, 2, "(intercept)"]
@@ -63,7 +63,7 @@ def test_the_importance_of_features_within_a_byte_budget_is_not_known():
 
 def test_the_most_important_feature_is_among_those_that_matter_when_they_are_shuffled():
     X, y = load_breast_cancer(return_X_y=True)
-    model = ouzel.OnlineClassifier().fit(X, y)
+    model = ouzel.AutoRateClassifier(forms="raw").fit(X, y)
 
     shuffled = permutation_importance(model, X, y, n_repeats=5, random_state=0).importances_mean
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ouzel.plotting.axes import Line, dress, fill, save
-
-if TYPE_CHECKING:
-    from ouzel.evaluation.effects import Effect
 
 MOST_CLASSES = 10  # that are drawn, those with the largest effects
 POINTS = 200  # of a curve between its steps
@@ -18,8 +15,8 @@ STRAY = 0.5  # percent of the sample at either end that may lie beyond the pictu
 ACROSS = 5  # heat maps in a row
 
 
-def draw_effect(effect: Effect, path: str, title: str = "") -> None:
-    """Draw the curve of a column, a line a class, or the heat map of a pair, one a class."""
+def draw_effect(effect: Any, path: str, title: str = "") -> None:
+    """Draw the curve of a column (an `effects.Effect`), a line a class, or the heat map of a pair, one a class."""
     from matplotlib.figure import Figure
 
     columns, labels = _shown(effect)
@@ -40,21 +37,21 @@ def draw_effect(effect: Effect, path: str, title: str = "") -> None:
     save(figure, path)
 
 
-def _shown(effect: Effect) -> tuple[list[int], list[str]]:
+def _shown(effect: Any) -> tuple[list[int], list[str]]:
     """The margins that are drawn, and the classes that they speak for."""
     sizes = effect.at(effect.numbers).std(axis=0)
     order = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES]).tolist()
     return order, [_plain(str(effect.classes[k])) if effect.classes else "" for k in order]
 
 
-def _what(effect: Effect, label: str = "") -> str:
+def _what(effect: Any, label: str = "") -> str:
     """The name of what an effect is in units of."""
     if not effect.classes:
         return "added to the prediction"
     return f"added to the margin of {label}" if label else "added to the score of a class"
 
 
-def _draw_curve(axes: Any, effect: Effect, columns: list[int], labels: list[str]) -> None:
+def _draw_curve(axes: Any, effect: Any, columns: list[int], labels: list[str]) -> None:
     (low, high), edges = _ends(effect.numbers[:, 0], effect.edges[0]), effect.edges[0].astype(float)
     inside = edges[(edges > low) & (edges < high)]
     points = np.sort(np.concatenate([np.linspace(low, high, POINTS), inside, np.nextafter(inside, -np.inf)]))
@@ -68,7 +65,7 @@ def _draw_curve(axes: Any, effect: Effect, columns: list[int], labels: list[str]
         axes.legend(frameon=False, fontsize=8, ncols=1 + len(columns) // 4)
 
 
-def _draw_density(axes: Any, effect: Effect) -> None:
+def _draw_density(axes: Any, effect: Any) -> None:
     numbers = effect.numbers[:, 0].astype(float)
     low, high = _ends(numbers, effect.edges[0])
     bins, weights = np.linspace(low, high, BARS + 1).tolist(), np.full(len(numbers), 1 / len(numbers))
@@ -77,7 +74,7 @@ def _draw_density(axes: Any, effect: Effect) -> None:
     dress(axes)
 
 
-def _draw_maps(figure: Any, panels: Any, effect: Effect, columns: list[int], labels: list[str]) -> None:
+def _draw_maps(figure: Any, panels: Any, effect: Any, columns: list[int], labels: list[str]) -> None:
     x, y = (_ends(effect.numbers[:, k], effect.edges[k]) for k in (0, 1))
     corners = [_corners(edges, *ends) for edges, ends in zip(effect.edges, (x, y), strict=True)]
     most = float(np.abs(effect.values).max()) or 1.0
@@ -93,10 +90,9 @@ def _draw_maps(figure: Any, panels: Any, effect: Effect, columns: list[int], lab
 
 
 def _ends(numbers: np.ndarray, edges: np.ndarray) -> tuple[float, float]:
-    """Between which numbers to draw: those of most of the sample."""
-    low, high = (float(end) for end in np.percentile(numbers, [STRAY, 100.0 - STRAY]))
-    if low == high:
-        low, high = float(min(low, edges.min(initial=low))), float(max(high, edges.max(initial=high)))
+    """Between which numbers to draw: all edges, and most of the sample."""
+    low, high = np.percentile(numbers, [STRAY, 100.0 - STRAY])
+    low, high = float(min(low, edges.min(initial=low))), float(max(high, edges.max(initial=high)))
     margin = 0.03 * (high - low) or 1.0
     return low - margin, high + margin
 

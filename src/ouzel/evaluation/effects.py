@@ -22,7 +22,7 @@ MOST_NAMED = 12  # columns that an error lists
 
 
 class Effect(NamedTuple):
-    """What a column, or a pair of columns, adds to the margin of an example: a line and a step function."""
+    """The contribution of a column, or of a pair of columns, to margins: a line and a step function."""
 
     columns: tuple[str, ...]  # one name, or two
     edges: tuple[np.ndarray, ...]  # (m,) float32 of each column, rising; a number on an edge is above it
@@ -34,7 +34,7 @@ class Effect(NamedTuple):
     numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt
 
     def at(self, numbers: Any) -> np.ndarray:
-        """What is added (n, K) at these numbers (n,) of the column, or (n, 2) of the pair, in units of the margin."""
+        """Return the contribution (n, K) to margins at numbers (n,) of the column, or (n, 2) of the pair."""
         numbers = np.asarray(numbers, np.float64).reshape(-1, len(self.columns))
         bins = [np.searchsorted(edges, column, "right") for edges, column in zip(self.edges, numbers.T, strict=True)]
         found: np.ndarray = self.values[tuple(bins)] + (np.clip(numbers[:, :1], *self.reach) - self.mean) * self.slopes
@@ -132,7 +132,7 @@ def _places(column: str, names: list[str]) -> list[int]:
 
 
 def _added(terms: list[Any], places: tuple[int, ...]) -> np.ndarray:
-    """What the term of a column, or of a pair, adds (n, K); 0 where there is none."""
+    """Return the contribution (n, K) of a column, or of a pair; 0 where there is none."""
     for term in terms:
         if term.columns == places:
             return np.asarray(term.added)

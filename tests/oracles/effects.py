@@ -44,8 +44,9 @@ class Effects:
             found = self._mean(scores)
             if weight > 0 and unit > 0:
                 self._believe(scores, target, min(weight, 10.0), unit)
-                self._step(bins, scores[1], target, weight, unit, effects.RATES[0])
-                self._step(pairs, scores[2], target, weight, unit, effects.RATES[1])
+                rates = effects.NUMBER_RATES if self.kind == "numbers" else effects.RATES
+                self._step(bins, scores[1], target, weight, unit, rates[0])
+                self._step(pairs, scores[2], target, weight, unit, rates[1])
         if weight > 0:
             self._keep(row)
             self._look(row)
@@ -104,7 +105,7 @@ class Effects:
             for at in places if abs(g) > 1e-3 else ():
                 cell = self._cell(at)
                 cell.s[c] += (weight * g) ** 2
-                cell.w[c] -= rate * unit * weight * g / math.sqrt(len(places) * (cell.s[c] + effects.DAMPING))
+                cell.w[c] -= rate * unit * weight * g / len(places) ** 0.75 / math.sqrt(cell.s[c] + effects.DAMPING)
 
     def _keep(self, row):
         """Every so manieth example, up to 256 of them."""

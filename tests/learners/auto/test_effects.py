@@ -61,7 +61,7 @@ def test_what_all_predict_is_what_a_slow_transcription_says(kind):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-def driven(kind, X, lines, y, weights, rule=effects, columns=effect_columns, cells=1e6):
+def driven(kind, X, lines, y, weights, rule=effects, columns=effect_columns, cells=4e6):
     """Effects that have learnt rows, of which the linear models predict `lines`, and what all predicted of each."""
     classes, count = KINDS[kind][1], X.shape[1]
     state = allocate(effects.layout(count + 1, classes, cells))
@@ -116,7 +116,7 @@ BUGS = {
     "the last edge is left out": ("size - 1, x[c])", "size - 2, x[c])"),
     "pairs share cells": ("place = first + other * size * size", "place = first + other * size"),
     "the sample is not thinned out": ("sample[i, c] = sample[2 * i, c]", "sample[i, c] = sample[i, c]"),
-    "steps are not shared by the cells of a sum": ("sqrt(max(last - first, 1))", "sqrt(1)"),
+    "steps are not shared by the cells of a sum": ("np.float64(max(last - first, 1))", "1.0"),
     "pairs go down the loss of bins": ("chances[e, c] - (target == c", "chances[1, c] - (target == c"),
     "squares are of what is not weighed": ("squares[c] += slopes[c] * slopes[c]", "squares[c] += abs(slopes[c])"),
     "nothing is shared": ("(1.0 - ALPHA) * believed[e] / total + ALPHA * SHARED[e]", "believed[e] / total"),
@@ -197,7 +197,7 @@ def test_bits_are_the_same_whatever_the_blocks_and_through_a_file(kind, tmp_path
     for other in (blocks, halves):
         for (name, mine), (_, theirs) in zip(flat(whole.states[0]), flat(other.states[0]), strict=True):
             np.testing.assert_array_equal(theirs, mine, err_msg=name)
-    assert whole.states[0].effects.opened.all(axis=0).sum() == 2
+    assert whole.states[0].effects.opened.all()
 
 
 def model_of(kind, **how):

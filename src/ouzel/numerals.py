@@ -44,7 +44,7 @@ def as_size(text: str) -> float:
 
 
 def size_in_words(size: float) -> str:
-    """The size that `as_size` reads as so many bytes, in the largest unit that divides it.
+    """Write a number of bytes as `as_size` reads it, in the largest unit that divides it.
 
     >>> size_in_words(8192), size_in_words(4 * 2**20), size_in_words(1000)
     ('8KB', '4MB', '1000')

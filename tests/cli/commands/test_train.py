@@ -7,6 +7,7 @@ import lzma
 import signal
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -145,7 +146,9 @@ def test_settings_are_shown_as_they_may_be_given_again(ouzel, tmp_path, argument
     path = tmp_path / "two.svm"
     path.write_text("+1 1:1\n-1 2:1\n")
     first = ouzel("train", path, "--json", *arguments).json["settings"]
-    name, *shown = ouzel("train", path, *arguments).out.split("\n")[1].replace(", ", ",").split()
+    _, heading, *lines = ouzel("train", path, *arguments).out.split("\n")
+    more = takewhile(lambda line: "=" in (line.split() or [""])[0], lines)
+    name, *shown = " ".join([heading, *more]).replace(", ", ",").split()
 
     again = ouzel("train", path, "--json", "--learner", name, *(x for pair in shown for x in ("--set", pair)))
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors
 
+import ouzel
 from ouzel import files
 from ouzel.errors import OuzelError
 from ouzel.layout import flat
@@ -217,3 +218,11 @@ def test_a_file_that_lacks_a_part_of_the_effects_of_columns_is_refused(tmp_path)
 
     with pytest.raises(OuzelError, match=r"state\.0\.effects\.cells is missing"):
         persistence.load_model(tmp_path / "m")
+
+
+def test_cells_of_effects_do_not_count_as_slots_that_were_touched(tmp_path):
+    model = learn(Model("auto"), weather(3000))
+    persistence.save(model, tmp_path / "m")
+
+    assert model.states[0].effects.opened.any()
+    assert ouzel.info(tmp_path / "m").touched == 6 + 1

@@ -187,7 +187,8 @@ def _shared_lists(rows: Mapping[str, Rows]) -> tuple[list[np.ndarray], dict[str,
             both = _both(known, places)
             most = min(limit, limits[number])
             alike = len(both) - len(known) <= max(FEW, len(known) // PART)
-            if alike and len(both) - len(places) <= max(PADDED, len(places)) and not (len(both) and both[-1] >= most):
+            padded = max(PADDED, len(places)) if limit == limits[number] else len(places)  # of the same rows, or others
+            if alike and len(both) - len(places) <= padded and not (len(both) and both[-1] >= most):
                 lists[number], limits[number], chosen[name] = both, most, number
                 break
         else:

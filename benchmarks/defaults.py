@@ -90,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--shuffles", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=4_000, help="at most so many examples of each set; streams whole")
+    parser.add_argument("--rows", type=int, default=4_000, help="maximum number of examples of each set; streams whole")
     parser.add_argument("--only", default="", help="names of sets, comma-separated")
     parser.add_argument("--output", type=Path, default=KEPT, help="where the figures are kept")
     parser.add_argument("--ours", action="store_true", help="measure the default anew, and nobody else")

@@ -111,7 +111,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--shuffles", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=4_000, help="at most so many examples of each set")
+    parser.add_argument("--rows", type=int, default=4_000, help="maximum number of examples of each set")
     given = parser.parse_args()
     shuffled: dict[str, dict[str, Row]] = {loss: {} for loss in LOSSES}
     own: dict[str, dict[str, Row]] = {loss: {} for loss in LOSSES}

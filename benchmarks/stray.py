@@ -78,7 +78,7 @@ def main() -> None:
     """Print a line a set and learner."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--rows", type=int, default=3_000, help="at most so many examples of each set")
+    parser.add_argument("--rows", type=int, default=3_000, help="maximum number of examples of each set")
     parser.add_argument("--columns", type=int, default=3, help="so many of each set")
     parser.add_argument("--only", default=f"{CHOSEN_BY},{OTHERS}", help="names of sets, comma-separated")
     parser.add_argument("--learners", default=",".join(LEARNERS))

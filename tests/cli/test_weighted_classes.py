@@ -105,7 +105,7 @@ def test_what_is_no_weight_is_refused_in_one_line(ouzel, table, flags, said):
     assert ran.err.strip() == f"ouzel: {said}"
 
 
-def test_numbers_and_rankings_are_refused_and_a_class_that_never_comes_is_told(ouzel, table):
+def test_numbers_and_rankings_are_refused_and_a_class_that_never_occurs_is_reported(ouzel, table):
     balanced = ["--learner", "ogd", "--class-weight", "balanced"]
     numbers = ouzel("train", table, "--loss", "squared", "--label", "a", *balanced)
     ranking = ouzel("train", table, "--task", "ranking", "--label", "a", "--group", "b", *balanced)

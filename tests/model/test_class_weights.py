@@ -211,7 +211,7 @@ def test_numbers_and_rankings_have_no_classes_to_weigh(options):
         Model("ogd", class_weight="balanced", **options)
 
 
-def test_a_weight_for_a_class_that_never_comes_is_told_at_the_end():
+def test_a_weight_for_a_class_that_never_occurs_is_reported_at_the_end():
     data = examples()
     said = "class_weight: no example is of the class 'never'; the classes are 'no', 'yes'"
     with pytest.warns(UserWarning, match=said):

@@ -1,4 +1,4 @@
-"""Public benchmarks with the default beside them run, and their parts are what they say."""
+"""Public benchmarks run, and each part of them computes what its name says."""
 
 import builtins
 import csv

@@ -98,7 +98,7 @@ def _ends(numbers: np.ndarray, edges: np.ndarray) -> tuple[float, float]:
 
 
 def _corners(edges: np.ndarray, low: float, high: float) -> np.ndarray:
-    """The sides of all intervals, of which the outermost end where the picture does, or just beyond the last edge."""
+    """The borders of all intervals; the outermost lie at the border of the picture, or just beyond the last edge."""
     inner = edges.astype(float)
     return np.concatenate([[min(low, inner.min(initial=low))], inner, [max(high, inner.max(initial=high))]])
 

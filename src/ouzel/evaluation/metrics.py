@@ -209,7 +209,7 @@ class Scores:
 
     @property
     def rare_class(self) -> int | None:
-        """Position of the rarer of two classes, of which average precision, precision, recall and F1 are."""
+        """Position of the rarer of two classes, for which average precision, precision, recall and F1 are computed."""
         bins = self._bins()
         return None if bins is None else bins.rarer()
 

@@ -43,7 +43,7 @@ def test_what_cannot_be_drawn_is_one_line(ouzel, people, small, tmp_path):
         "Columns that have one: ",
         ouzel("plot", people, "--effect", "age*our", *drawn).err: "column 'our' has no effect. Did you mean 'hours'?",
         ouzel("plot", tmp_path / "line", "--effect", "age", *drawn).err: "has no effects of columns; the default",
-        ouzel("plot", people, *drawn).err: "--effect says of which column to draw the effect",
+        ouzel("plot", people, *drawn).err: "--effect needs the name of a column",
         ouzel("plot", people, "--effect", "age", "-o", tmp_path / "x.txt").err: "a plot's name ends in .svg, .png",
         ouzel("plot", tmp_path / "absent", "--effect", "age", *drawn).err: "there is no such model file",
     }

@@ -1,4 +1,4 @@
-"""Numbers become bins and hinges by edges that the first examples tell, the same from every format and door."""
+"""Numbers become bins and hinges by edges that the first examples tell, the same from every format and entry."""
 
 import json
 import random
@@ -87,20 +87,20 @@ def test_every_format_has_the_bins_that_the_definition_says(kind, tmp_path):
     }
 
     data = [({name: value for name, value in row.items() if name != "y"}, row["y"]) for row in rows]
-    doors = {
+    entries = {
         name: lambda name=name: read(tmp_path / name, label="y", **options)
         for name in ("t.csv", "t.jsonl", "t.arrow", "t.parquet")
     }
-    doors |= {"dictionaries": lambda: blocks_from(data, **options)}
-    doors |= {"table": lambda: blocks_from(table.drop_columns("y"), [0] * len(rows), **options)}
-    for door, opened in doors.items():
+    entries |= {"dictionaries": lambda: blocks_from(data, **options)}
+    entries |= {"table": lambda: blocks_from(table.drop_columns("y"), [0] * len(rows), **options)}
+    for entry, opened in entries.items():
         found = named_rows(opened(), {})
 
-        assert len(found) == len(rows), door
+        assert len(found) == len(rows), entry
         for made, row in zip(found, rows, strict=True):
             zeros = [name for name, value in made.items() if value == 0.0]  # of dictionaries
             made = {name: value for name, value in made.items() if name not in zeros}
-            assert made == pytest.approx(expected_of(row, edges, kind), rel=1e-6), door
+            assert made == pytest.approx(expected_of(row, edges, kind), rel=1e-6), entry
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=60), st.integers(2, 20))

@@ -25,7 +25,7 @@ def plot(
     Example: ouzel plot adult.ouzel --effect age -o age.svg
     """
     if effect is None:
-        raise OuzelError("--effect says of which column to draw the effect; `ouzel top` lists them")
+        raise OuzelError("--effect needs the name of a column; `ouzel top` lists them")
     options.check_plot(output)
     from ouzel.cli.ui.outputs import write_outputs
     from ouzel.evaluation.effects import effect as effect_of

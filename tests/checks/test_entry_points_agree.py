@@ -1,4 +1,4 @@
-"""One meaning everywhere: the same examples through every door give the same digits, or one line that refuses them."""
+"""The same examples through every entry point give the same digits, or one line that refuses them."""
 
 import json
 import warnings
@@ -39,7 +39,7 @@ FILES |= {"svm": "t.svm", "ids.vw": "ids.vw"}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with the examples in every format."""
-    path = tmp_path_factory.mktemp("doors")
+    path = tmp_path_factory.mktemp("entry_points")
     names = [*ROWS[0], "label"]
     cells = [[row[name] for name in ROWS[0]] + [label] for row, label in zip(ROWS, LABELS, strict=True)]
     for suffix, between in (("csv", ","), ("tsv", "\t")):
@@ -103,8 +103,8 @@ def in_two(data, model):
     return model.partial_fit(part(0, 25), LABELS[:25]).partial_fit(part(25, COUNT), LABELS[25:])
 
 
-def trained(form, door, folder, tmp_path, weights=None):
-    """A model of a form of the examples that came in by a door."""
+def trained(form, entry, folder, tmp_path, weights=None):
+    """A model of a form of the examples that came in by an entry point."""
     if form in FILES:
         pairs = [f"{label}={weight}" for label, weight in weights.items()] if isinstance(weights, dict) else [weights]
         flags = ["--class-weight", ",".join(pairs)] if weights is not None else []
@@ -118,24 +118,24 @@ def trained(form, door, folder, tmp_path, weights=None):
         "fit": lambda: new(weights).fit(data, LABELS),
         "partial_fit": lambda: in_two(data, new(weights)),
         "learn_many": lambda: new(weights).learn_many(data, LABELS),
-    }[door]()
+    }[entry]()
 
 
 TRAIN = [(form, "shell") for form in FILES]
 TRAIN += [
-    (form, door) for form in ("pandas", "polars", "arrow") for door in ("fit", "partial_fit", "learn_many", "blocks")
+    (form, entry) for form in ("pandas", "polars", "arrow") for entry in ("fit", "partial_fit", "learn_many", "blocks")
 ]
-TRAIN += [(form, door) for form in ("rows", "numbers") for door in ("learn_one", "blocks")]
-TRAIN += [(form, door) for form in ("sparse", "array") for door in ("fit", "partial_fit", "blocks")]
+TRAIN += [(form, entry) for form in ("rows", "numbers") for entry in ("learn_one", "blocks")]
+TRAIN += [(form, entry) for form in ("sparse", "array") for entry in ("fit", "partial_fit", "blocks")]
 PREDICT = [(form, "shell") for form in FILES]
-PREDICT += [(form, door) for form in ("pandas", "polars", "arrow") for door in ("predict", "many", "blocks")]
-PREDICT += [(form, door) for form in ("rows", "numbers", "columns") for door in ("one", "blocks")]
-PREDICT += [(form, door) for form in ("sparse", "array") for door in ("predict", "blocks")]
+PREDICT += [(form, entry) for form in ("pandas", "polars", "arrow") for entry in ("predict", "many", "blocks")]
+PREDICT += [(form, entry) for form in ("rows", "numbers", "columns") for entry in ("one", "blocks")]
+PREDICT += [(form, entry) for form in ("sparse", "array") for entry in ("predict", "blocks")]
 
 
-def predicted(model, form, door, folder, tmp_path, capsys):
+def predicted(model, form, entry, folder, tmp_path, capsys):
     """Probabilities (n,) of "yes"; an OuzelError with what the shell says if it refuses."""
-    if door == "shell":
+    if entry == "shell":
         model.save(tmp_path / "p")
         capsys.readouterr()
         status = run(["predict", str(tmp_path / "p"), str(folder / FILES[form]), "--json"])
@@ -144,11 +144,11 @@ def predicted(model, form, door, folder, tmp_path, capsys):
             raise ouzel.OuzelError(said.err)
         return np.array([json.loads(line)["probability"] for line in said.out.splitlines()])
     data = data_of(form)
-    if door == "predict":
+    if entry == "predict":
         return model.predict_proba(data)[:, 1]
-    if door == "many":
+    if entry == "many":
         return model.predict_proba_many(data)["yes"].to_numpy()
-    if door == "one":
+    if entry == "one":
         return np.array([model.predict_proba_one(row)["yes"] for row in data])
     pairs = [(row, None) for row in data] if isinstance(data, list) else data
     answers = [model.model_.answers(block) for block in ouzel.blocks_from(pairs, model=model)]
@@ -163,17 +163,17 @@ def family(form):
 def reference(folder, tmp_path_factory):
     """What the digits are, by the first form of each family."""
     found = {}
-    for form, door in (("pandas", "fit"), ("sparse", "fit"), ("array", "fit")):
-        model = trained(form, door, folder, tmp_path_factory.mktemp("m"))
+    for form, entry in (("pandas", "fit"), ("sparse", "fit"), ("array", "fit")):
+        model = trained(form, entry, folder, tmp_path_factory.mktemp("m"))
         found[family(form)] = model.predict_proba(data_of(form))[:, 1]
     return found
 
 
-@pytest.mark.parametrize(("form", "door"), TRAIN)
-def test_every_door_to_train_and_every_door_to_predict_give_the_same_digits_or_refuse(
-    form, door, folder, tmp_path, capsys, reference
+@pytest.mark.parametrize(("form", "entry"), TRAIN)
+def test_every_entry_to_train_and_to_predict_give_the_same_digits_or_refuse(
+    form, entry, folder, tmp_path, capsys, reference
 ):
-    model = trained(form, door, folder, tmp_path)
+    model = trained(form, entry, folder, tmp_path)
 
     for other, way in PREDICT:
         if family(other) == family(form):
@@ -195,18 +195,18 @@ WEIGHTS = {"balanced": "balanced", "given": {"yes": 5.0, "no": 0.25}}
 def weighed(folder, tmp_path_factory):
     """The digits with weights of classes, by family and kind of weights."""
     found = {}
-    for forms, (form, door) in FIRST.items():
+    for forms, (form, entry) in FIRST.items():
         for kind, weights in WEIGHTS.items():
-            model = trained(form, door, folder, tmp_path_factory.mktemp("w"), weights)
+            model = trained(form, entry, folder, tmp_path_factory.mktemp("w"), weights)
             found[forms, kind] = model.predict_proba(data_of(form))[:, 1]
     return found
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize(("form", "door"), TRAIN)
-def test_weights_of_classes_are_the_same_at_every_door(form, door, kind, folder, tmp_path, reference, weighed):
+@pytest.mark.parametrize(("form", "entry"), TRAIN)
+def test_class_weights_are_the_same_at_every_entry_point(form, entry, kind, folder, tmp_path, reference, weighed):
     forms = family(form)
-    model = trained(form, door, folder, tmp_path, WEIGHTS[kind])
+    model = trained(form, entry, folder, tmp_path, WEIGHTS[kind])
 
     found = model.predict_proba(data_of(FIRST[forms][0]))[:, 1]
     np.testing.assert_array_equal(found, weighed[forms, kind])

@@ -108,13 +108,14 @@ class Effects:
                 cell.w[c] -= rate * unit * weight * g / len(places) ** 0.75 / math.sqrt(cell.s[c] + effects.DAMPING)
 
     def _keep(self, row):
-        """Every so manieth example, up to 256 of them."""
+        """One example at random of every so many, up to 256 of them; those of a longer stride are among the kept."""
         if not self.columns:
             return
-        if self.offered % self.stride == 0 and len(self.sample) == 256:
-            self.sample, self.stride = self.sample[::2], 2 * self.stride
-        if self.offered % self.stride == 0:
-            self.sample.append(row)
+        if _is_sample(self.offered, self.stride) and len(self.sample) == 256:
+            self.stride *= 2
+            self.sample = [(n, kept) for n, kept in self.sample if _is_sample(n, self.stride)]
+        if _is_sample(self.offered, self.stride):
+            self.sample.append((self.offered, row))
         self.offered += 1
 
     def _look(self, row):
@@ -137,11 +138,23 @@ class Effects:
         for level, bins in enumerate(BINS):
             if self.seen >= effect_columns.FROM[0][level]:
                 for c in range(len(self.edges[level]), len(self.columns)):
-                    rising = sorted(row[self.columns[c]] for row in self.sample)
+                    rising = sorted(row[self.columns[c]] for _, row in self.sample)
                     quantiles = {rising[k * len(rising) // bins] for k in range(1, bins)}
                     self.edges[level][c] = sorted(quantiles - {rising[0]})
                 if self.seen >= effect_columns.FROM[1][level]:
                     self.pairs[level] = len(self.columns)
+
+
+def _is_sample(number, stride):
+    """Whether the halves of the block that a number is in, and the halves of these, are the ones a coin chooses."""
+    if stride == 1:
+        return True
+    block, half = number // stride, stride // 2
+    middle = block * stride + half
+    word = middle % 2**32 ^ middle >> 32
+    word = (word ^ word >> 16) * 0x85EBCA6B % 2**32
+    word = (word ^ word >> 13) * 0xC2B2AE35 % 2**32
+    return number // half % 2 == (word ^ word >> 16) >> 31 and _is_sample(number, half)
 
 
 def _chances(score):

@@ -115,14 +115,15 @@ BUGS = {
     "an edge is below its bin": ("np.int32(edges[j] <= number)", "np.int32(edges[j] < number)"),
     "the last edge is left out": ("size - 1, x[c])", "size - 2, x[c])"),
     "pairs share cells": ("place = first + other * size * size", "place = first + other * size"),
-    "the sample is not thinned out": ("sample[i, c] = sample[2 * i, c]", "sample[i, c] = sample[i, c]"),
+    "the sample is not thinned out": ("sample[i, c] = sample[kept, c]", "sample[i, c] = sample[i, c]"),
+    "the sample has a period": ("return np.int64(finish_hash(", "return 0 * np.int64(finish_hash("),
     "steps are not shared by the cells of a sum": ("np.float64(max(last - first, 1))", "1.0"),
     "pairs go down the loss of bins": ("chances[e, c] - (target == c", "chances[1, c] - (target == c"),
     "squares are of what is not weighed": ("squares[c] += slopes[c] * slopes[c]", "squares[c] += abs(slopes[c])"),
     "nothing is shared": ("(1.0 - ALPHA) * believed[e] / total + ALPHA * SHARED[e]", "believed[e] / total"),
     "who was right is not asked": ("believed[e] *= likely", "believed[e] *= 1.0"),
     "the other class is believed in": ("if kind == TWO and not target > 0.0:", "if kind == TWO and target > 0.0:"),
-    "the mean is of two": ("for e in range(EXPERTS):\n            yes", "for e in range(2):\n            yes"),
+    "the mean is of two": ("for e in range(EXPERTS):\n            chances", "for e in range(2):\n            chances"),
     "the range of numbers is not kept": ("max(scores[e, 0], effects.totals[LOW])", "scores[e, 0]"),
     "stray numbers set the unit": ("residual = min(max(residual, -most), most)\n    totals", "pass\n    totals"),
 }  # fmt: skip
@@ -172,6 +173,31 @@ def test_the_transcription_finds_wrong_edges_and_openings(monkeypatch, name, wro
     parts = given("two")
 
     assert not np.allclose(driven("two", *parts)[1], expected("two", *parts), rtol=1e-5, atol=1e-5)
+
+
+def test_the_sample_of_a_column_with_a_period_has_all_of_its_numbers():
+    hours = (np.arange(20_000) % 24).astype(np.float32)
+    y = (hours >= 12).astype(float)
+
+    model = learn(Model("auto", classes=[0, 1]), hours[:, None], y)
+
+    found = model.states[0].effects
+    kept = int(found.totals[effects.KEPT])
+    assert 128 <= kept <= 256
+    assert set(found.sample[:kept, 0]) == set(range(24))
+
+
+def test_a_few_frequent_words_of_a_text_are_no_columns():
+    rng = np.random.default_rng(0)
+    words = np.where(rng.random((1200, 400)) < 0.05, rng.uniform(0.1, 1.0, (1200, 400)), 0.0)  # 20 a text
+    words[:, 0] = np.where(rng.random(1200) < 0.5, rng.uniform(0.1, 1.0, 1200), 0.0)
+
+    text, table = (
+        learn(Model("auto", classes=[0, 1]), X.astype(np.float32), words[:, 0] > 0.3) for X in (words, words[:, :3])
+    )
+
+    assert text.states[0].effects.totals[effects.COUNT] == 0
+    assert table.states[0].effects.totals[effects.COUNT] >= 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

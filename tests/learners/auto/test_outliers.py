@@ -84,7 +84,7 @@ def test_a_column_and_labels_that_change_their_unit_are_followed(factor):
     numbers[2500:] *= factor
 
     _, margins = learnt(X, y, classes=[0, 1])
-    _, found = learnt(stream(5000)[0], numbers, loss="squared", forms="raw")
+    _, found = learnt(stream(5000)[0], numbers, loss="squared")
 
     assert np.mean(((margins > 0.0) != y)[4000:]) < 0.03
     assert np.sqrt(np.mean((found - numbers)[4500:] ** 2)) < 3.0 * factor

@@ -25,6 +25,9 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, int64, require, uint8, uint32
+from ouzel.learners.auto.mixing import softmax
+from ouzel.learners.auto.sharing import LEAST, MOST_WEIGHT, logistic
+from ouzel.sketches.hashing import finish_hash
 
 BINS = np.array([4, 8, 16, 32])  # of a column at each level
 LEVELS, MOST_BINS = len(BINS), 32
@@ -40,8 +43,7 @@ FIRST = (0.98, 0.01, 0.01)  # what they are believed at first
 SHARED = (0.5, 0.25, 0.25)  # how what is shared is parted
 ALPHA = 0.002
 SMALLEST = 1e-3  # slope that moves a weight
-LEAST = 1e-300  # of a probability whose logarithm is taken
-MOST_IMPORTANCE, MOST_WEIGHT = 1e6, 10.0  # of an example, and for the beliefs
+MOST_IMPORTANCE = 1e6  # of an example
 STRIKING, KNOWN_FROM = 5.0, 16.0  # units of a residual that count no further, from so many examples on
 TWO, SEVERAL, NUMBERS = range(3)  # what is predicted
 SEEN, COUNT, OFFERED, STRIDE, KEPT, RESIDUALS, SQUARES, LOW, HIGH = range(9)  # places in `totals`
@@ -53,11 +55,11 @@ class Effects(NamedTuple):
     column_of: np.ndarray  # (d,) uint8  which column a slot is, from 1; 0 for none
     edges: np.ndarray  # (4, 24, 31) float32  rising, infinite behind the last
     opened: np.ndarray  # (2, 4) int64  how many columns have bins, and pairs, at each level
-    sample: np.ndarray  # (256, 24) float32  numbers of every so manieth example
+    sample: np.ndarray  # (256, 24) float32  numbers of one example in so many
     cells: np.ndarray  # (N, 2, K) float32  weights and sums of squared slopes of each bin and pair of bins
     beliefs: np.ndarray  # (3,) float64
-    totals: np.ndarray  # (9,) float64  examples; columns; offered to the sample, every which one, kept; of numbers to
-    # predict the importance and squares of what the lines leave, the smallest, the largest
+    totals: np.ndarray  # (9,) float64  examples; columns; offered to the sample, of how many one is kept, kept; of
+    # numbers to predict the importance and squares of what the lines leave, the smallest, the largest
 
 
 def layout(dimension: int, classes: int, budget: float) -> Any:
@@ -81,7 +83,8 @@ def check(effects: Effects) -> None:
     require(
         count <= COLUMNS and effects.totals[KEPT] <= SAMPLE, "effects have more columns or samples than there can be"
     )
-    require(effects.totals[STRIDE] == int(effects.totals[STRIDE]), "effects are sampled at no whole number of examples")
+    stride = effects.totals[STRIDE]
+    require(stride in (0.0, 2.0 ** (np.frexp(stride)[1] - 1)), "effects keep one of no power of two of examples")
     fits = len(known) == count and np.array_equal(effects.column_of[effects.columns[:count]], np.arange(1, count + 1))
     require(fits, "columns of effects do not fit their slots")
     require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")
@@ -157,22 +160,6 @@ def _find_pairs(effects, bins, at, count):
 
 
 @force_inline
-def _softmax(scores, chances):
-    """Write the probabilities of classes with these scores; of one score, that of the second of two classes."""
-    if len(scores) == 1:
-        chances[0] = 1.0 / (1.0 + exp(-scores[0]))
-        return
-    best, total = scores[0], 0.0
-    for c in range(len(scores)):
-        best = max(best, scores[c])
-    for c in range(len(scores)):
-        chances[c] = exp(scores[c] - best)
-        total += chances[c]
-    for c in range(len(scores)):
-        chances[c] /= total
-
-
-@force_inline
 def _add(cells, at, start, stop, before, scores):
     """Write the scores before and the weights of some cells to `scores` (K,)."""
     if len(scores) == 1:
@@ -205,15 +192,16 @@ def _predict_row(effects, kind, out, x, bins, at, scores, chances):
             scores[e, 0] = min(max(scores[e, 0], effects.totals[LOW]), effects.totals[HIGH])
         out[0] = believed[0] * scores[0, 0] + believed[1] * scores[1, 0] + believed[2] * scores[2, 0]
         return bound, end
-    for e in range(EXPERTS):
-        _softmax(scores[e], chances[e])
     if kind == TWO:
         yes = no = 0.0
         for e in range(EXPERTS):
+            chances[e, 0], rest = logistic(scores[e, 0])
             yes += believed[e] * chances[e, 0]
-            no += believed[e] / (1.0 + exp(scores[e, 0]))
+            no += believed[e] * rest
         out[0], out[1] = 0.0, log(max(yes, LEAST)) - log(max(no, LEAST))
         return bound, end
+    for e in range(EXPERTS):
+        softmax(scores[e], chances[e])
     for c in range(classes):
         share = 0.0
         for e in range(EXPERTS):
@@ -233,7 +221,7 @@ def _believe(effects, kind, scores, chances, target, weight, unit):
         else:
             chance = chances[e, 0 if kind == TWO else np.int64(target)]
             if kind == TWO and not target > 0.0:
-                chance = 1.0 / (1.0 + exp(scores[e, 0]))
+                _, chance = logistic(scores[e, 0])
             likely = max(chance, 1e-9) ** weight
         believed[e] *= likely
         total += believed[e]
@@ -253,20 +241,40 @@ def _move(cells, at, start, stop, slopes, some, step):
 
 
 @force_inline
+def _is_second(block, size):
+    """Whether a block of so many examples keeps one of its second half: a coin that is a hash of its middle."""
+    middle = block * size + size // 2
+    return np.int64(finish_hash(np.uint32(middle & 0xFFFFFFFF), 0, middle >> 32) >> np.uint32(31))
+
+
+@force_inline
+def _is_sample(number, stride):
+    """Whether this example is the one kept of each so many; a longer stride keeps some of what a shorter does."""
+    size = stride
+    while size > 1:
+        half = size // 2
+        if number // half % 2 != _is_second(number // size, size):
+            return False
+        size = half
+    return True
+
+
+@force_inline
 def _sample(effects, x):
-    """Keep the numbers of every so manieth example, fewer of them as there are more."""
+    """Keep the numbers of one example at random of every so many, fewer of them as there are more."""
     totals, sample = effects.totals, effects.sample
-    if totals[OFFERED] % max(totals[STRIDE], 1.0) == 0.0:
-        if totals[KEPT] >= SAMPLE:
-            for i in range(SAMPLE // 2):
-                for c in range(COLUMNS):
-                    sample[i, c] = sample[2 * i, c]
-            totals[KEPT] = SAMPLE // 2
-            totals[STRIDE] = 2.0 * max(totals[STRIDE], 1.0)
-        if totals[OFFERED] % max(totals[STRIDE], 1.0) == 0.0:
+    number, stride = np.int64(totals[OFFERED]), max(np.int64(totals[STRIDE]), 1)
+    if totals[KEPT] >= SAMPLE and _is_sample(number, stride):
+        stride *= 2
+        for i in range(SAMPLE // 2):
+            kept = 2 * i + _is_second(i, stride)
             for c in range(COLUMNS):
-                sample[np.int64(totals[KEPT]), c] = x[c]
-            totals[KEPT] += 1.0
+                sample[i, c] = sample[kept, c]
+        totals[KEPT], totals[STRIDE] = SAMPLE // 2, stride
+    if _is_sample(number, stride):
+        for c in range(COLUMNS):
+            sample[np.int64(totals[KEPT]), c] = x[c]
+        totals[KEPT] += 1.0
     totals[OFFERED] += 1.0
 
 
@@ -289,6 +297,15 @@ def _note_number(totals, line, target, weight):
     totals[LOW] = line + residual if begins else min(totals[LOW], line + residual)
     totals[HIGH] = line + residual if begins else max(totals[HIGH], line + residual)
     return unit
+
+
+@force_inline
+def rescale(effects, unit, low, high):
+    """Have numbers in units of which one was so many before, between these."""
+    for place in range(len(effects.cells)):
+        effects.cells[place, 0, 0] *= np.float32(unit)
+    effects.totals[SQUARES] *= unit * unit
+    effects.totals[LOW], effects.totals[HIGH] = low, high
 
 
 @force_inline

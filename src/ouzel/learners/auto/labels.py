@@ -45,12 +45,16 @@ def note_label(state, target, weight, centred):
 
 @inline_source
 def review_labels(state, centred):
-    """Set mean and spread of the labels anew where a window shows that they are wrong; the models go along."""
+    """Set mean and spread of the labels anew where a window shows that they are wrong; the models go along.
+
+    What one old unit is in new ones is returned: 1 where nothing changes.
+    """
     labels = state.labels
     mean, before = labels[MEAN], labels[DEVIATIONS] / labels[WEIGHT]
     low, high = labels[RECORD + outliers.WINDOW + outliers.LOW], labels[RECORD + outliers.WINDOW + outliers.HIGH]
     moved, variance = outliers.reviewed_numbers(labels[RECORD:], mean, before)
     square = variance / before if centred else (variance + moved * moved) / (before + mean * mean)
+    unit = 1.0
     if variance != before and before > 0.0 and isfinite(square):
         labels[MEAN], labels[DEVIATIONS], labels[LOW], labels[HIGH] = moved, variance * labels[WEIGHT], low, high
         unit = sqrt(square)
@@ -62,3 +66,4 @@ def review_labels(state, centred):
             row[BOLD_SQUARES] *= square
         for place in range(len(state.block.weights)):
             state.block.weights[place, 0] *= unit
+    return unit

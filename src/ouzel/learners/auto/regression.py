@@ -151,7 +151,10 @@ def learn_models(state, slots, z, work, found, present, residual, weight, spread
 
 @force_inline
 def _learn_lines(state, rows, start, targets, importances, settings, predictions, work):
-    """Learn a block by the linear models; `predictions` (n,) takes theirs before each example."""
+    """Learn a block by the linear models; `predictions` (n,) takes theirs before each example.
+
+    The number of the row behind which more is to do is returned, and what one unit of labels is behind it.
+    """
     for i in range(start, len(targets)):
         features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, centred, count = standardisation.view_example(features, rows, i, work)
@@ -164,18 +167,20 @@ def _learn_lines(state, rows, start, targets, importances, settings, predictions
             spread, counts = note_label(state, targets[i], weight, centred)
             if ready(state, found, spread):
                 learn_models(state, slots, z, work, found, present, counts - mean, weight, spread, settings)
-            review_labels(state, centred)
-            if effects.note_example(state.effects) or turn:
-                return i
-    return len(targets)
+            unit = review_labels(state, centred)
+            if effects.note_example(state.effects) or turn or unit != 1.0:
+                return i, unit
+    return len(targets), 1.0
 
 
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, predictions, work):
     """Learn a block; `predictions` (n,) takes those made before learning each example."""
-    stop = _learn_lines(state, rows, start, targets, importances, settings, predictions, work)
+    stop, unit = _learn_lines(state, rows, start, targets, importances, settings, predictions, work)
     out = predictions.reshape((len(predictions), 1))
     learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, effects.NUMBERS, out)
+    if unit != 1.0:
+        effects.rescale(state.effects, unit, state.labels[LOW], state.labels[HIGH])
     return stop
 
 

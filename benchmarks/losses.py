@@ -1,6 +1,6 @@
 """The default by losses of numbers, each by its own measure, against its squared loss and a running constant.
 
-Predictions are those before learning; the first example, of which nobody knows the unit, is left out. The constant is
+Predictions are those before learning; the first example is left out, as no label is known before it. The constant is
 the quantile of all labels so far, by sorting them, or their mean. A squared loss's prediction of a count is taken for
 no less than a twentieth or a fifth of the mean so far, whichever is better in the end. `poisson` is left out where
 labels are below 0; its measure is half the mean deviance.

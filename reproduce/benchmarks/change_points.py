@@ -148,8 +148,8 @@ def conclusion(found: Measured) -> str:
 
 
 REMARKS = """
-Of a series the next value is predicted from the last 5, in their own units, one step ahead, and then learnt; the first
-one is not counted, of which nobody knows the unit. Of a series with several columns it is the one that is named.
+The next value of a series is predicted from its last 5 values, in their own units, and then learnt. The first
+prediction is not counted: no label was known before it. Where a series has several columns, its name says which one.
 "After marks" are the 20 steps from each place that any of the annotators has marked on; marks of Apple and
 BrentSpotPrice are left out, as they lie in the first third and the first tenth of River's longer files. The last value
 is a forecast itself; "differences" is the default that learns the differences from value to value, and predicts the

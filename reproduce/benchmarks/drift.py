@@ -77,7 +77,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
         f"River's learners are those of {version}, measured once by `python -m reproduce.benchmarks.peers`; a stream "
         f"took {listed([f'{title} {mean:.1f}' for title, mean in costs.items()])} seconds of processor."
     )
-    title = "Streams that change, the default beside River's learners"
+    title = "Streams with concept drift: the default learner compared with River's"
     write_report(output, NAME, title, table, " ".join(said), f"ouzel reproduce {NAME}")
 
 
@@ -93,7 +93,7 @@ def compare_in_words(found: dict[tuple[str, str], dict[str, np.ndarray]]) -> str
 
 
 REMARKS = """
-10,000 examples of each stream with fixed seeds, every one predicted before it is learnt; the concept changes in the
+10,000 examples of each stream with fixed seeds, each predicted before it is learnt; the concept changes in the
 middle, within 50 examples or 2,000, joined by River's ConceptDriftStream. The concepts are Agrawal's functions 0 and 3,
 two random hyperplanes of 10 features, a display whose seven segments change places with irrelevant ones (10 % noise, 10
 classes), Mixed's and Sine's functions 0 and 1, which are opposites, two draws of 20 centroids, SEA's variants 0 and 3

@@ -19,7 +19,7 @@ from reproduce.writing import listed, markdown_table, signed, write_report
 
 NAME = "one-against-all"
 LEARNERS = ("auto", "adagrad", "arow")
-ORDERS, FEW, MANY = 5, 20_000, 1  # random orders of sets of at most so many examples; of larger ones
+ORDERS, FEW, MANY = 5, 20_000, 1  # random orders of a set of up to FEW examples, and of larger ones
 
 
 class DataSet(NamedTuple):
@@ -85,7 +85,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
     away = [name for name in ONE_AGAINST_ALL if name not in SETS]
     said = f"""{REMARKS} The default makes {mean:.3f} of the published error in the geometric mean; it is not below it
     on {listed(lost)} of the {len(ratios)} sets. Not at hand: {listed(away)}."""
-    title = "Vowpal Wabbit's one against all, and the default beside it"
+    title = "Vowpal Wabbit's one against all, compared with the default learner"
     write_report(output, NAME, title, markdown_table(head, lines), said, f"ouzel reproduce {NAME}")
 
 

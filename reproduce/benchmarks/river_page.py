@@ -137,7 +137,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
         "error, the default's = 1",
         ("models of River's page", "Ouzel, no setting"),
     )
-    title = "River's benchmark page, and the default beside it"
+    title = "River's benchmark page, compared with the default learner"
     write_report(output, NAME, title, "\n\n".join(parts), conclusion(placed, away), f"ouzel reproduce {NAME}")
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run
 
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
+SOON = 0.01  # seconds until a signal that comes at a bad moment is raised again
 
 
 class Interrupted(Exception):  # noqa: N818 it is not an error; Typer keeps KeyboardInterrupt to itself
@@ -31,7 +32,7 @@ class Signals:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = _handle(ENDINGS, self._end)
+        self._before = _handle([signal.SIGINT, *ENDINGS], self._end)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -42,7 +43,8 @@ class Signals:
         return 128 + self.ending if self.ending else status
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        self.ending = number
+        if number in ENDINGS:
+            self.ending = number
         raise KeyboardInterrupt
 
 
@@ -85,10 +87,33 @@ class DeferredInterrupt:
             raise KeyboardInterrupt
 
 
-def _handle(numbers: list[int], handler: Any) -> dict[int, Any]:
+def _is_registering(frame: FrameType | None) -> bool:
+    """Whether Numba is registering what kernels can call. An exception there breaks its generators: no kernel loads."""
+    while frame is not None:
+        if frame.f_code.co_name == "refresh" and str(frame.f_globals.get("__name__")).startswith("numba."):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _raise_in(thread: int, number: int) -> None:
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(thread, number)  # it wakes a thread that waits for input
+    else:
+        signal.raise_signal(number)
+
+
+def _handle(numbers: list[int], handle: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
     """Set the handler of some signals, except ignored ones; return the previous handlers."""
     if threading.current_thread() is not threading.main_thread():
         return {}  # only the main thread receives signals
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        if _is_registering(frame):
+            threading.Timer(SOON, _raise_in, (threading.get_ident(), number)).start()
+        else:
+            handle(number, frame)
+
     heeded = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     return {number: signal.signal(number, handler) for number in heeded}
 

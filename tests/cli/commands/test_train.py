@@ -302,6 +302,31 @@ def test_a_training_imports_nothing_that_it_does_not_use(format, small, tmp_path
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.parametrize("learner", ["auto", "auto --loss squared", "adagrad", "son-oja", "awm --budget 8KB"])
+def test_a_second_run_compiles_nothing(learner, tmp_path):
+    table, model = tmp_path / "t.csv", tmp_path / "m"
+    table.write_text("label,age,city\n" + "1,30,Rome\n0,31,Oslo\n2,40,Bern\n" * 20)
+    learner = ["--learner", *learner.split()]
+    commands = [["train", table, *learner, "--model", model], ["predict", model, table], ["top", model]]
+    code = (
+        "import sys; from numba.core import event; import json\n"
+        "class Listener(event.Listener):\n"
+        "    def on_start(self, event): print('compiles', event.data['dispatcher'].py_func.__qualname__)\n"
+        "    def on_end(self, event): pass\n"
+        "event.register('numba:compile', Listener())\n"
+        "from ouzel.cli.app import run\n"
+        "sys.exit(max(run(command) for command in json.loads(sys.argv[1])))"
+    )
+
+    def ran():
+        model.unlink(missing_ok=True)
+        given = json.dumps([list(map(str, command)) for command in commands])
+        return subprocess.run([sys.executable, "-c", code, given], capture_output=True, text=True, check=True).stdout
+
+    ran()
+    assert "compiles" not in ran()
+
+
 def test_a_closed_pipe_is_no_error(small):
     command = f"{sys.executable} -m ouzel train {small} --model {small.parent}/m --json > /dev/null;"
     command += f" {sys.executable} -m ouzel predict {small.parent}/m {small} {small} {small} {small} | head -1"

@@ -181,7 +181,7 @@ class Work(NamedTuple):
     models: Any  # one of the above
 
 
-@inline_source
+@kernel
 def _room(state, numbers, models):
     """Work for a state, whose z and v are the first two rows of `numbers`."""
     d, chosen, high = len(state.table), np.empty(MOST_MEMBERS, np.int64), np.zeros(1, np.bool_)

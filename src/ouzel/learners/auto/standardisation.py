@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inline_source
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import allocate, float32, float64, require, uint32
 from ouzel.learners.auto.outliers import BOUND, HIGH_Z, KNOWN_FROM, STRIKING, caution, high_from
 
@@ -95,7 +95,7 @@ def spread_of(mean, variance, centred):
     return sqrt(size) if variance > CONSTANT * mean * mean else 0.0
 
 
-@inline_source
+@force_inline
 def reach_of(totals):
     """How far rare features reach now: their squares no further than 1 + the mean number of examples of a feature."""
     return min(totals[REACH], sqrt(1.0 + totals[FOUND] / max(totals[KNOWN], 1.0)))

@@ -34,7 +34,7 @@ from math import copysign, sqrt
 
 import numpy as np
 
-from ouzel.kernels.jit import inline_source
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import MOST_NUMBER
 
 FAR = 20.0  # standard deviations from the mean, or times the largest |x|
@@ -57,7 +57,7 @@ ALL_UNTIL, EVERY = 512.0, 16  # examples, of which all are samples of dense feat
 NUMBERS, SINCE, WINDOW = range(3)  # places of the record of numbers to predict: how many, in this window, and its row
 
 
-@inline_source
+@force_inline
 def caution(examples):
     """By how much wider limits are that so few examples set."""
     return 1.0 + CAUTION / (examples * examples)

@@ -49,7 +49,9 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
     table = markdown_table(["set", "examples", "model", "accuracy"], lines)
     sources = listed([f"{name} of {published.where}" for name, published in CAPYMOA.items()])
     said = f"{REMARKS} Published: {sources}. The default comes {'; '.join(places)}."
-    write_report(output, NAME, "CapyMOA's benchmark on electricity, compared with the default learner", table, said, COMMAND)
+    write_report(
+        output, NAME, "CapyMOA's benchmark on electricity, compared with the default learner", table, said, COMMAND
+    )
 
 
 COMMAND = f"ouzel reproduce {NAME}"

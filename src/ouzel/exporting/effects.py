@@ -12,7 +12,6 @@ from ouzel.learners.auto.effects import (
     COLUMNS,
     COUNT,
     HIGH,
-    LEAST,
     LEVELS,
     LOW,
     MOST_BINS,
@@ -23,6 +22,7 @@ from ouzel.learners.auto.effects import (
     TWO,
     Effects,
 )
+from ouzel.learners.auto.sharing import LEAST
 
 
 def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:

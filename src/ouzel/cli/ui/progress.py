@@ -15,20 +15,17 @@ from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.formatting import NAMES, figure, short
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
-from ouzel.kernels.cache import on_compile
+from ouzel.kernels.announce import shown_by
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block_stream import BlockStream
 
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
 LONGEST_TITLE = 18
 DOUBTFUL = 200  # classes, from which on they may be numbers
-COMPILING = "compiling kernels (once; later runs find them on disk) …"
 
 
 class Screen:
     """Screen with the table of a run at powers of two, and its state; silent with `quiet`."""
-
-    announced = False  # that kernels are being compiled: once a process
 
     def __init__(self, title: str, stream: BlockStream | None = None, quiet: bool = False) -> None:
         self.console = Console(stderr=True, highlight=False)
@@ -40,17 +37,18 @@ class Screen:
         self.doubted = False
         self.remark: str | None = None  # the last one shown
         self.begun = time.perf_counter()
+        self._compiling = shown_by(self.say)
         self.progress: Progress | None = None
         self.task: TaskID | None = None
 
     def __enter__(self) -> Self:
-        on_compile.append(self._compiling)
+        self._compiling.__enter__()
         if self.live:
             self._begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        on_compile.remove(self._compiling)
+        self._compiling.__exit__(kind, error, None)
         if self.live:
             self._end()
 
@@ -145,11 +143,6 @@ class Screen:
         numbers += [point.mean_loss, since.mean_loss]
         self.say(f"{point.examples:>14,}" + "".join(f"{in_column(number):>14}" for number in numbers))
         self.last = point
-
-    def _compiling(self, name: str) -> None:
-        if not Screen.announced and not self.quiet:
-            Screen.announced = True
-            self.say(COMPILING)
 
 
 class _TimeLeft(ProgressColumn):

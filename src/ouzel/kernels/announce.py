@@ -1,0 +1,54 @@
+"""Says that kernels are being compiled where somebody waits for them: at a terminal, in a notebook, on a screen.
+
+A first run takes up to a minute longer than later ones. Nothing is written to pipes, files or logs: nobody looks there.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ouzel.kernels.cache import on_compile
+from ouzel.kernels.jit import seconds_compiling
+
+EVERY = 10.0  # seconds of compiling between two lines
+
+
+def _write(line: str) -> None:
+    """Write a line to standard error, if it is a terminal or a notebook's."""
+    waits = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    if waits and multiprocessing.parent_process() is None:
+        print(f"ouzel: {line}", file=sys.stderr, flush=True)
+
+
+class _Announcement:
+    """Listener that shows a line when a first kernel is compiled, and one every 10 seconds of compiling after it."""
+
+    def __init__(self) -> None:
+        self.write: Callable[[str], None] = _write
+        self.kernels, self.last = 0, 0.0
+
+    def __call__(self, name: str) -> None:
+        self.kernels += 1
+        seconds = seconds_compiling()
+        if self.kernels == 1:
+            self.write("compiling kernels (once; later runs find them on disk) …")
+        elif seconds >= self.last + EVERY:
+            self.last = seconds
+            self.write(f"compiling kernels: {self.kernels - 1} so far, {seconds:.0f} seconds …")
+
+
+_announcement = _Announcement()
+on_compile.append(_announcement)
+
+
+@contextmanager
+def shown_by(write: Callable[[str], None]) -> Iterator[None]:
+    """Have lines shown by this function for a while."""
+    before, _announcement.write = _announcement.write, write
+    try:
+        yield
+    finally:
+        _announcement.write = before

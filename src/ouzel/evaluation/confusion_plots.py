@@ -20,15 +20,15 @@ def draw_tests(found: Mapping[str, TestReport], path: str) -> None:
     """Draw the confusion matrix of the first model, and the calibration of all models with probabilities."""
     name, first = next(iter(found.items()))
     confused = first.confusion is not None and 2 <= len(first.confusion) <= MOST_CLASSES
-    promising = {name: report.calibration for name, report in found.items() if report.calibration}
-    if not (confused or promising):
+    calibration = {name: report.calibration for name, report in found.items() if report.calibration}
+    if not (confused or calibration):
         raise OuzelError("there is nothing to draw: a test's picture is of classes and probabilities, not of numbers")
-    figure = new_figure(width=4.6 * (confused + bool(promising)))
-    panels = list(figure.subplots(1, confused + bool(promising), squeeze=False)[0])
+    figure = new_figure(width=4.6 * (confused + bool(calibration)))
+    panels = list(figure.subplots(1, confused + bool(calibration), squeeze=False)[0])
     if confused:
         _draw_confusion(panels.pop(0), name, first)
-    if promising:
-        draw_calibration(panels.pop(0), promising)
+    if calibration:
+        draw_calibration(panels.pop(0), calibration)
     save(figure, path)
 
 

@@ -53,12 +53,12 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, numbers: bool,
     draw_lines(lines, path, x=counted, y=f"progressive {'loss' if numbers else 'error rate'}", title=title, log_x=True)
 
 
-def draw_calibration(axes: Any, promising: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+def draw_calibration(axes: Any, calibration: Mapping[str, Sequence[tuple[float, float]]]) -> None:
     """Draw calibration: observed frequency by predicted probability, a line a model, and the diagonal."""
-    axes.plot([0.0, 1.0], [0.0, 1.0], "--", color="#999999", linewidth=1.0, label="as promised")
-    for number, (name, points) in enumerate(promising.items()):
-        promised, came = zip(*points, strict=True)
-        axes.plot(promised, came, "o-", markersize=4, color=COLOURS[number % len(COLOURS)], label=name)
-    axes.set(xlabel="probability", ylabel="share that came true", xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+    axes.plot([0.0, 1.0], [0.0, 1.0], "--", color="#999999", linewidth=1.0, label="perfectly calibrated")
+    for number, (name, points) in enumerate(calibration.items()):
+        predicted, observed = zip(*points, strict=True)
+        axes.plot(predicted, observed, "o-", markersize=4, color=COLOURS[number % len(COLOURS)], label=name)
+    axes.set(xlabel="predicted probability", ylabel="observed frequency", xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     dress(axes)
     axes.legend(frameon=False, fontsize=8)

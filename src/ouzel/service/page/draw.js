@@ -76,7 +76,7 @@ export function chart(lines, width, { level = null, format = number, height = 22
   return made;
 }
 
-// What was promised against what came true, from 0 to 1.
+// Observed frequency against predicted probability, from 0 to 1.
 export function square(points) {
   const size = 260, left = 40, bottom = 24, span = size - left - 10;
   const x = (value) => left + span * value, y = (value) => size - bottom - span * value;
@@ -87,7 +87,7 @@ export function square(points) {
     made.append(drawn("text", { x: x(value), y: size - 6, "text-anchor": "middle" }, `${100 * value} %`));
   }
   made.append(drawn("line", { class: "base", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }));
-  for (const [promised, came] of points) made.append(drawn("circle", { class: "dot", cx: x(promised), cy: y(came), r: 4 }));
+  for (const [predicted, observed] of points) made.append(drawn("circle", { class: "dot", cx: x(predicted), cy: y(observed), r: 4 }));
   made.append(drawn("text", { x: x(1) + 10, y: y(1) + 4 }, "↑ came true"), drawn("text", { x: x(1) + 10, y: y(0) + 4 }, "→ promised"));
   return made;
 }

@@ -55,7 +55,7 @@ class Effects:
     def _note(self, line, target, weight):
         """The root mean square of what the lines leave; what is far off counts as 5 of it."""
         residual = target - line
-        if self.count >= 16:
+        if self.count >= 16 and self.squares > 0:
             most = 5 * math.sqrt(self.squares / self.count)
             residual = min(max(residual, -most), most)
         self.count, self.squares = self.count + weight, self.squares + weight * residual**2
@@ -108,7 +108,7 @@ class Effects:
                 cell.w[c] -= rate * unit * weight * g / len(places) ** 0.75 / math.sqrt(cell.s[c] + effects.DAMPING)
 
     def _keep(self, row):
-        """One example at random of every so many, up to 256 of them; those of a longer stride are among the kept."""
+        """One example at random of every `stride`, up to 256 of them; those of a longer stride are a subset."""
         if not self.columns:
             return
         if _is_sample(self.offered, self.stride) and len(self.sample) == 256:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ouzel.kernels.cache import on_compile
 from ouzel.kernels.jit import seconds_compiling
@@ -16,25 +16,28 @@ from ouzel.kernels.jit import seconds_compiling
 EVERY = 10.0  # seconds of compiling between two lines
 
 
-def _write(line: str) -> None:
-    """Write a line to standard error, if it is a terminal or a notebook's."""
-    waits = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-    if waits and multiprocessing.parent_process() is None:
-        print(f"ouzel: {line}", file=sys.stderr, flush=True)
+def _write(line: str) -> bool:
+    """Write a line to standard error, if it is a terminal or a notebook's; return whether it is."""
+    with suppress(OSError, ValueError):  # a standard error that is closed
+        waits = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        if waits and multiprocessing.parent_process() is None:
+            print(f"ouzel: {line}", file=sys.stderr, flush=True)
+            return True
+    return False
 
 
 class _Announcement:
     """Listener that shows a line when a first kernel is compiled, and one every 10 seconds of compiling after it."""
 
     def __init__(self) -> None:
-        self.write: Callable[[str], None] = _write
-        self.kernels, self.last = 0, 0.0
+        self.write: Callable[[str], bool | None] = _write
+        self.kernels, self.last, self.said = 0, 0.0, False
 
     def __call__(self, name: str) -> None:
         self.kernels += 1
         seconds = seconds_compiling()
-        if self.kernels == 1:
-            self.write("compiling kernels (once; later runs find them on disk) …")
+        if not self.said:
+            self.said = self.write("compiling kernels (once; later runs find them on disk) …") is not False
         elif seconds >= self.last + EVERY:
             self.last = seconds
             self.write(f"compiling kernels: {self.kernels - 1} so far, {seconds:.0f} seconds …")
@@ -45,7 +48,7 @@ on_compile.append(_announcement)
 
 
 @contextmanager
-def shown_by(write: Callable[[str], None]) -> Iterator[None]:
+def shown_by(write: Callable[[str], bool | None]) -> Iterator[None]:
     """Have lines shown by this function for a while."""
     before, _announcement.write = _announcement.write, write
     try:

@@ -62,7 +62,7 @@ def _through(make_room: Function, learn: Function, turn: Function) -> Function:
 
 
 def _room(make_room: Function, state: Any) -> Any:
-    """Room to work in, made without compiling anything."""
+    """Room to work in. The function that makes it is not compiled for this."""
     return getattr(make_room, "py_func", make_room)(state)
 
 

@@ -179,7 +179,7 @@ def _gathered(rows: Rows, places: np.ndarray, shape: tuple[int, ...]) -> Iterato
 def _shared_lists(rows: Mapping[str, Rows]) -> tuple[list[np.ndarray], dict[str, int]]:
     """Lists of places, and the number of that of each array: little longer than its own, or the same as others'."""
     lists: list[np.ndarray] = []
-    limits: list[int] = []
+    limits, lengths = list[int](), list[int]()
     chosen: dict[str, int] = {}
     for name in sorted(rows, key=lambda name: (-len(rows[name].places), name)):
         places, limit = rows[name].places, rows[name].limit
@@ -187,7 +187,9 @@ def _shared_lists(rows: Mapping[str, Rows]) -> tuple[list[np.ndarray], dict[str,
             both = _both(known, places)
             most = min(limit, limits[number])
             alike = len(both) - len(known) <= max(FEW, len(known) // PART)
-            padded = max(PADDED, len(places)) if limit == limits[number] else len(places)  # of the same rows, or others
+            padded = (
+                max(PADDED, len(places)) if limit == lengths[number] else len(places)
+            )  # more only among equally long arrays
             if alike and len(both) - len(places) <= padded and not (len(both) and both[-1] >= most):
                 lists[number], limits[number], chosen[name] = both, most, number
                 break
@@ -195,6 +197,7 @@ def _shared_lists(rows: Mapping[str, Rows]) -> tuple[list[np.ndarray], dict[str,
             chosen[name] = len(lists)
             lists.append(places)
             limits.append(limit)
+            lengths.append(limit)
     return lists, chosen
 
 

@@ -189,7 +189,7 @@ def test_the_sample_of_a_column_with_a_period_has_all_of_its_numbers():
 
 def test_a_few_frequent_words_of_a_text_are_no_columns():
     rng = np.random.default_rng(0)
-    words = np.where(rng.random((1200, 400)) < 0.05, rng.uniform(0.1, 1.0, (1200, 400)), 0.0)  # 20 a text
+    words = np.where(rng.random((1200, 1000)) < 0.05, rng.uniform(0.1, 1.0, (1200, 1000)), 0.0)  # 50 a text
     words[:, 0] = np.where(rng.random(1200) < 0.5, rng.uniform(0.1, 1.0, 1200), 0.0)
 
     text, table = (
@@ -198,6 +198,21 @@ def test_a_few_frequent_words_of_a_text_are_no_columns():
 
     assert text.states[0].effects.totals[effects.COUNT] == 0
     assert table.states[0].effects.totals[effects.COUNT] >= 1
+
+
+def test_one_number_beside_many_categories_is_a_column():
+    rng = np.random.default_rng(0)
+    numbers, words = rng.normal(size=1000), rng.integers(0, 5, (1000, 20))
+    rows = [
+        {"number": float(x), **{f"c{j}": f"w{word}" for j, word in enumerate(row)}}
+        for x, row in zip(numbers, words, strict=True)
+    ]
+    model = ouzel.OnlineClassifier()
+    for row, x in zip(rows, numbers, strict=True):
+        model.learn_one(row, bool(abs(x) > 0.7))
+
+    assert model.model_.states[0].effects.totals[effects.COUNT] == 1
+    assert ouzel.effect(model, "number").values.any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -243,6 +258,49 @@ def error_of(model, X, y):
         return np.sqrt(np.mean((outcome.margins - y) ** 2))
     chosen = outcome.margins.argmax(axis=1) if outcome.margins.ndim > 1 else outcome.margins > 0
     return np.mean(chosen != outcome.targets)
+
+
+def changing_unit(factor):
+    """Numbers that a bend decides, in one unit and then in another."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 3)).astype(np.float32)
+    y = 5.0 * np.abs(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=6000)
+    y[2000:] *= factor
+    return X, y
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_effects_follow_labels_that_change_their_unit(factor):
+    X, y = changing_unit(factor)
+    model, raw = Model("auto", loss="squared"), Model("auto", loss="squared", forms="raw")
+
+    found, lines = (error_of(learn(each, X[:5000], y[:5000]), X[5000:], y[5000:]) for each in (model, raw))
+
+    assert found < 0.5 * lines
+    assert found < 1.5 * factor
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_workers_whose_labels_change_their_unit_are_merged_in_the_new_one(factor, tmp_path):
+    X, y = changing_unit(factor)
+    parts, errors = (slice(2000, 3500), slice(3500, 5000)), {}
+
+    for forms in ("made", "raw"):
+        base = learn(model_of("numbers", forms=forms), X[:2000], y[:2000])
+        merged = merge_onto(base, [learn(copy.deepcopy(base), X[part], y[part]) for part in parts])
+        persistence.save(merged, tmp_path / forms)  # nothing is refused
+        errors[forms] = error_of(learn(merged, X[5000:5500], y[5000:5500]), X[5500:], y[5500:])
+
+    assert errors["made"] < errors["raw"]
+
+
+def test_numbers_that_begin_with_a_stretch_of_zeros_have_effects():
+    X, y = changing_unit(1.0)
+    y[:40] = 0.0
+
+    made, raw = (learn(model_of("numbers", forms=forms), X[:5000], y[:5000]) for forms in ("made", "raw"))
+
+    assert error_of(made, X[5000:], y[5000:]) < 0.5 * error_of(raw, X[5000:], y[5000:])
 
 
 @pytest.mark.parametrize("kind", KINDS)

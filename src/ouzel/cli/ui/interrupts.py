@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run
 
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
-SOON = 0.01  # seconds until a signal that comes at a bad moment is raised again
+SOON = 0.01  # seconds until a signal that arrives while Numba registers functions is raised again
+
+_waiting: list[threading.Timer] = []  # signals to be raised again
 
 
 class Interrupted(Exception):  # noqa: N818 it is not an error; Typer keeps KeyboardInterrupt to itself
@@ -36,6 +38,8 @@ class Signals:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        while _waiting:
+            _waiting.pop().cancel()
         _restore(self._before)
 
     def status(self, status: int) -> int:
@@ -88,7 +92,7 @@ class DeferredInterrupt:
 
 
 def _is_registering(frame: FrameType | None) -> bool:
-    """Whether Numba is registering what kernels can call. An exception there breaks its generators: no kernel loads."""
+    """Whether this is within Numba's `refresh`. An exception there ends its generators: no kernel loads any more."""
     while frame is not None:
         if frame.f_code.co_name == "refresh" and str(frame.f_globals.get("__name__")).startswith("numba."):
             return True
@@ -98,7 +102,7 @@ def _is_registering(frame: FrameType | None) -> bool:
 
 def _raise_in(thread: int, number: int) -> None:
     if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(thread, number)  # it wakes a thread that waits for input
+        signal.pthread_kill(thread, number)  # this also wakes a blocking read
     else:
         signal.raise_signal(number)
 
@@ -110,7 +114,10 @@ def _handle(numbers: list[int], handle: Callable[[int, FrameType | None], None])
 
     def handler(number: int, frame: FrameType | None) -> None:
         if _is_registering(frame):
-            threading.Timer(SOON, _raise_in, (threading.get_ident(), number)).start()
+            timer = threading.Timer(SOON, _raise_in, (threading.get_ident(), number))
+            timer.daemon = True
+            _waiting.append(timer)
+            timer.start()
         else:
             handle(number, frame)
 

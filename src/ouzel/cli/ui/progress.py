@@ -37,11 +37,11 @@ class Screen:
         self.doubted = False
         self.remark: str | None = None  # the last one shown
         self.begun = time.perf_counter()
-        self._compiling = shown_by(self.say)
         self.progress: Progress | None = None
         self.task: TaskID | None = None
 
     def __enter__(self) -> Self:
+        self._compiling = shown_by(self.say)
         self._compiling.__enter__()
         if self.live:
             self._begin()

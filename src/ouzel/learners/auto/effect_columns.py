@@ -1,9 +1,8 @@
 """Which columns have effects, and where their edges lie: looked at behind 16, 32, 64, … examples, without labels.
 
 A column is a feature that one example in 16 has, and 8 at least, and whose values are not all alike; the first 24 are
-taken, where rows are those of a table and these columns hold an eighth of what is in them: a few frequent words say
-little of a text. Edges are quantiles of the numbers of up to 256 examples, one at random of every so many, and stay:
-what has been learnt keeps its meaning.
+taken, where rows are those of a table: short, or these columns hold an eighth of their non-zeros. A few frequent words
+say little of a text. Edges are quantiles of up to 256 sampled rows, and stay: what has been learnt keeps its meaning.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from ouzel.learners.auto.standardisation import Features
 FROM = ((32, 64, 128, 512), (32, 64, 128, 512))  # examples at which bins of each level open, and pairs
 LAST = 1024  # examples up to which columns are taken
 SHARE = 16  # one example in so many has a column
-PART = 8  # one non-zero in so many is of a column
+SHORT, PART = 32, 8  # non-zeros of a short row, in the mean; of longer ones one in so many is of a column
 ENOUGH = 8  # numbers that make a column, and of which quantiles are taken
 ALIKE = 1e-6
 
@@ -56,12 +55,13 @@ def columns_among(features: Features, effects: Effects) -> np.ndarray:
     slots = slots[(slots > 0) & (effects.column_of[slots] == 0)]
     count, mean, squares, largest = features.moments[slots].T.astype(float)
     is_dense = largest < 0.0
-    total = np.where(is_dense, mean * seen, mean)
+    added = np.where(is_dense, mean * seen, mean)
     of_all = np.where(is_dense, squares + seen * mean**2, squares)
-    found: np.ndarray = slots[of_all * count > (1.0 + ALIKE) * total**2]  # equal where all values are
+    found: np.ndarray = slots[of_all * count > (1.0 + ALIKE) * added**2]  # equal where all values are
     known = int(effects.totals[COUNT])
     held = features.moments[[*effects.columns[:known], *found[: COLUMNS - known]], standardisation.COUNT].sum()
-    return found if held * PART >= features.moments[1:, standardisation.COUNT].sum() else found[:0]
+    total = features.moments[1:, standardisation.COUNT].sum()
+    return found if total <= SHORT * seen or held * PART >= total else found[:0]
 
 
 def _take(effects: Effects, slots: np.ndarray) -> None:

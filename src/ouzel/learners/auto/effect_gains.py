@@ -2,7 +2,8 @@
 
 Workers of a base that knows its columns have the same cells: weights move by the mean of the workers' moves, by the
 growth of their sums of squares. Workers of a base that knows none have each chosen columns and edges by its own
-examples; those of the worker that has learnt most are taken, with what it has learnt of them.
+examples; those of the worker that has learnt most are taken, with what it has learnt of them. So they are where a
+worker has rescaled its weights because labels changed their unit: weights in two units have no mean.
 """
 
 from __future__ import annotations
@@ -26,15 +27,18 @@ def gains(base: Any, state: Any, examples: float) -> Gains:
     slots = np.flatnonzero(after.column_of)
     content = {name: getattr(after, name) for name in ("edges", "opened", "sample", "totals")}
     content["columns"] = Rows(slots, after.column_of[slots])
+    content["cells"], content["beliefs"] = after.cells, after.beliefs
     growth = weighed = np.zeros(0)
-    if before.totals[COUNT] == 0.0:
-        content["cells"], content["beliefs"] = after.cells, after.beliefs
-    else:
+    if before.totals[COUNT] > 0.0:
         growth = np.maximum(after.cells[:, 1].astype(float) - before.cells[:, 1], 0.0)
         weighed = growth * (after.cells[:, 0].astype(float) - before.cells[:, 0])
     heard = after.totals[RESIDUALS] > 0.0
+    rescaled = before.totals[RESIDUALS] > 0.0 and (
+        after.totals[LOW] > before.totals[LOW] or after.totals[HIGH] < before.totals[HIGH]
+    )
     found = {
         "first": First(examples, content),
+        "rescaled": float(rescaled),
         "growth": growth,
         "weighed": weighed,
         "totals": after.totals[ADDED] - before.totals[ADDED],
@@ -50,7 +54,8 @@ def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
         return {}
     gained, effects = gains["effects"], copied(base.effects)
     first = gained["first"].content
-    if base.effects.totals[COUNT] == 0.0:
+    replaced = base.effects.totals[COUNT] == 0.0 or gained["rescaled"] > 0.0
+    if replaced:
         slots, numbers = first["columns"]
         effects.column_of[:], effects.column_of[slots] = 0, numbers
         effects.columns[:], effects.columns[numbers - 1] = 0, slots
@@ -62,8 +67,10 @@ def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
         effects.cells[:, 1] += growth
         effects.beliefs[:] = gained["beliefs"] / examples
         _open_as(effects, first)
-    effects.totals[ADDED] = base.effects.totals[ADDED] + gained["totals"]
-    if effects.totals[RESIDUALS] > 0.0:
+    effects.totals[SEEN] = base.effects.totals[SEEN] + gained["totals"][0]
+    if base.effects.totals[COUNT] == 0.0 or not replaced:
+        effects.totals[ADDED] = base.effects.totals[ADDED] + gained["totals"]
+    if effects.totals[RESIDUALS] > 0.0 and not gained["rescaled"] > 0.0:
         ends = -gained["ends"].values[0], gained["ends"].values[1]
         before = base.effects.totals[[LOW, HIGH]] if base.effects.totals[RESIDUALS] > 0.0 else ends
         effects.totals[[LOW, HIGH]] = min(ends[0], before[0]), max(ends[1], before[1])

@@ -26,7 +26,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, int64, require, uint8, uint32
 from ouzel.learners.auto.mixing import softmax
-from ouzel.learners.auto.sharing import LEAST, MOST_WEIGHT, logistic
+from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, logistic
 from ouzel.sketches.hashing import finish_hash
 
 BINS = np.array([4, 8, 16, 32])  # of a column at each level
@@ -43,7 +43,8 @@ FIRST = (0.98, 0.01, 0.01)  # what they are believed at first
 SHARED = (0.5, 0.25, 0.25)  # how what is shared is parted
 ALPHA = 0.002
 SMALLEST = 1e-3  # slope that moves a weight
-MOST_IMPORTANCE = 1e6  # of an example
+MOST_STRIDE = 2.0**40  # rows
+FURTHEST = 1e38  # a weight: of single precision
 STRIKING, KNOWN_FROM = 5.0, 16.0  # units of a residual that count no further, from so many examples on
 TWO, SEVERAL, NUMBERS = range(3)  # what is predicted
 SEEN, COUNT, OFFERED, STRIDE, KEPT, RESIDUALS, SQUARES, LOW, HIGH = range(9)  # places in `totals`
@@ -55,10 +56,10 @@ class Effects(NamedTuple):
     column_of: np.ndarray  # (d,) uint8  which column a slot is, from 1; 0 for none
     edges: np.ndarray  # (4, 24, 31) float32  rising, infinite behind the last
     opened: np.ndarray  # (2, 4) int64  how many columns have bins, and pairs, at each level
-    sample: np.ndarray  # (256, 24) float32  numbers of one example in so many
+    sample: np.ndarray  # (256, 24) float32  values of the sampled rows
     cells: np.ndarray  # (N, 2, K) float32  weights and sums of squared slopes of each bin and pair of bins
     beliefs: np.ndarray  # (3,) float64
-    totals: np.ndarray  # (9,) float64  examples; columns; offered to the sample, of how many one is kept, kept; of
+    totals: np.ndarray  # (9,) float64  rows learnt; columns; rows offered to the sample, its stride, rows in it; of
     # numbers to predict the importance and squares of what the lines leave, the smallest, the largest
 
 
@@ -84,11 +85,12 @@ def check(effects: Effects) -> None:
         count <= COLUMNS and effects.totals[KEPT] <= SAMPLE, "effects have more columns or samples than there can be"
     )
     stride = effects.totals[STRIDE]
-    require(stride in (0.0, 2.0 ** (np.frexp(stride)[1] - 1)), "effects keep one of no power of two of examples")
+    sound = stride == 0.0 or (1.0 <= stride <= MOST_STRIDE and np.frexp(stride)[0] == 0.5)
+    require(sound, "the sampling stride of effects is no power of two")
     fits = len(known) == count and np.array_equal(effects.column_of[effects.columns[:count]], np.arange(1, count + 1))
     require(fits, "columns of effects do not fit their slots")
     require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")
-    require((effects.opened <= count).all(), "effects are open of columns that there are not")
+    require((effects.opened <= count).all(), "effects have bins of columns that do not exist")
 
 
 def fade(effects: Effects, kept: float) -> None:
@@ -242,14 +244,14 @@ def _move(cells, at, start, stop, slopes, some, step):
 
 @force_inline
 def _is_second(block, size):
-    """Whether a block of so many examples keeps one of its second half: a coin that is a hash of its middle."""
+    """Return 1 if the sampled row of a block of rows lies in its second half: a hash bit of the block's midpoint."""
     middle = block * size + size // 2
     return np.int64(finish_hash(np.uint32(middle & 0xFFFFFFFF), 0, middle >> 32) >> np.uint32(31))
 
 
 @force_inline
 def _is_sample(number, stride):
-    """Whether this example is the one kept of each so many; a longer stride keeps some of what a shorter does."""
+    """Whether a row is sampled: one in each block of `stride` rows. Rows of a longer stride are rows of a shorter."""
     size = stride
     while size > 1:
         half = size // 2
@@ -261,7 +263,10 @@ def _is_sample(number, stride):
 
 @force_inline
 def _sample(effects, x):
-    """Keep the numbers of one example at random of every so many, fewer of them as there are more."""
+    """Sample one random row of every `stride` rows; double the stride when the sample is full.
+
+    No generator's state need be kept for it, as that of a reservoir (`sketches/reservoir.py`) would.
+    """
     totals, sample = effects.totals, effects.sample
     number, stride = np.int64(totals[OFFERED]), max(np.int64(totals[STRIDE]), 1)
     if totals[KEPT] >= SAMPLE and _is_sample(number, stride):
@@ -281,7 +286,7 @@ def _sample(effects, x):
 @force_inline
 def _unit(totals, residual, weight):
     """The root mean square of residuals, this one among them, one that is far off as one at 5 units; that it counts."""
-    if totals[RESIDUALS] >= KNOWN_FROM:
+    if totals[RESIDUALS] >= KNOWN_FROM and totals[SQUARES] > 0.0:
         most = STRIKING * sqrt(totals[SQUARES] / totals[RESIDUALS])
         residual = min(max(residual, -most), most)
     totals[RESIDUALS] += weight
@@ -301,9 +306,10 @@ def _note_number(totals, line, target, weight):
 
 @force_inline
 def rescale(effects, unit, low, high):
-    """Have numbers in units of which one was so many before, between these."""
+    """Multiply weights and residuals by new unit / old unit, and set the range of labels."""
     for place in range(len(effects.cells)):
-        effects.cells[place, 0, 0] *= np.float32(unit)
+        weight = effects.cells[place, 0, 0] * unit
+        effects.cells[place, 0, 0] = np.float32(min(max(weight, -FURTHEST), FURTHEST))
     effects.totals[SQUARES] *= unit * unit
     effects.totals[LOW], effects.totals[HIGH] = low, high
 

@@ -47,14 +47,14 @@ def note_label(state, target, weight, centred):
 def review_labels(state, centred):
     """Set mean and spread of the labels anew where a window shows that they are wrong; the models go along.
 
-    What one old unit is in new ones is returned: 1 where nothing changes.
+    The factor that the weights were multiplied by is returned, or 0 if nothing changed.
     """
     labels = state.labels
     mean, before = labels[MEAN], labels[DEVIATIONS] / labels[WEIGHT]
     low, high = labels[RECORD + outliers.WINDOW + outliers.LOW], labels[RECORD + outliers.WINDOW + outliers.HIGH]
     moved, variance = outliers.reviewed_numbers(labels[RECORD:], mean, before)
     square = variance / before if centred else (variance + moved * moved) / (before + mean * mean)
-    unit = 1.0
+    unit = 0.0
     if variance != before and before > 0.0 and isfinite(square):
         labels[MEAN], labels[DEVIATIONS], labels[LOW], labels[HIGH] = moved, variance * labels[WEIGHT], low, high
         unit = sqrt(square)

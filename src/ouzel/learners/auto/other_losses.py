@@ -23,9 +23,10 @@ from ouzel.learners.auto.classification import bytes_used
 from ouzel.learners.auto.mixing import Mixture, learn_mixture, room_for_two
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE
 from ouzel.learners.auto.standardisation import NORMS, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MODELS, MOST_IMPORTANCE, WEIGHT, Settings
+from ouzel.learners.auto.two_classes import MODELS, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains
 from ouzel.terms.losses import curvature, derivative

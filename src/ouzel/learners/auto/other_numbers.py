@@ -40,9 +40,10 @@ from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT, label_scale
 from ouzel.learners.auto.regression import MODELS, TINY, bytes_used
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MOST_IMPORTANCE, Settings
+from ouzel.learners.auto.two_classes import Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains
 from ouzel.sketches import running_quantile

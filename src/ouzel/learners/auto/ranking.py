@@ -22,9 +22,10 @@ from ouzel.learners.auto.classification import bytes_used, fade, gains, onto
 from ouzel.learners.auto.mixing import room_for_two
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.other_losses import swap_classes
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE
 from ouzel.learners.auto.standardisation import LARGEST, NORMS, SEEN, SQUARES, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MEAN, MOST_IMPORTANCE, VARIANCE, WEIGHT, Settings
+from ouzel.learners.auto.two_classes import MEAN, VARIANCE, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 
 STANDARDIZES = True  # by itself

@@ -44,9 +44,10 @@ from ouzel.learners.auto.number_gains import (
     WEIGHT,
     label_scale,
 )
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import MOST_IMPORTANCE, Settings
+from ouzel.learners.auto.two_classes import Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared
@@ -153,7 +154,7 @@ def learn_models(state, slots, z, work, found, present, residual, weight, spread
 def _learn_lines(state, rows, start, targets, importances, settings, predictions, work):
     """Learn a block by the linear models; `predictions` (n,) takes theirs before each example.
 
-    The number of the row behind which more is to do is returned, and what one unit of labels is behind it.
+    The row after which the caller must act is returned, and the factor of `review_labels`.
     """
     for i in range(start, len(targets)):
         features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
@@ -168,9 +169,9 @@ def _learn_lines(state, rows, start, targets, importances, settings, predictions
             if ready(state, found, spread):
                 learn_models(state, slots, z, work, found, present, counts - mean, weight, spread, settings)
             unit = review_labels(state, centred)
-            if effects.note_example(state.effects) or turn or unit != 1.0:
+            if effects.note_example(state.effects) or turn or unit > 0.0:
                 return i, unit
-    return len(targets), 1.0
+    return len(targets), 0.0
 
 
 @force_inline
@@ -179,7 +180,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
     stop, unit = _learn_lines(state, rows, start, targets, importances, settings, predictions, work)
     out = predictions.reshape((len(predictions), 1))
     learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, effects.NUMBERS, out)
-    if unit != 1.0:
+    if unit > 0.0:
         effects.rescale(state.effects, unit, state.labels[LOW], state.labels[HIGH])
     return stop
 

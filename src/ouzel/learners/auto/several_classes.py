@@ -21,11 +21,11 @@ from ouzel.learners.auto import effects, mixing, newton_block, sharing, standard
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.mixing import MODELS_OF_SEVERAL, Mixture, learn_joint_mixture, room_for_several, softmax
 from ouzel.learners.auto.newton_block import Block
-from ouzel.learners.auto.sharing import Shares
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
-from ouzel.learners.auto.two_classes import LEAST_VARIANCE, LONG, MOST_IMPORTANCE, PRIOR, held
+from ouzel.learners.auto.two_classes import LEAST_VARIANCE, LONG, PRIOR, held
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.terms.importance_aware import importance_aware_step

@@ -23,6 +23,7 @@ from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, softmax
 ALPHA = 1e-3
 LEAST = 1e-300  # of a probability whose logarithm is taken
 MOST_WEIGHT = 10.0  # of an example
+MOST_IMPORTANCE = 1e6  # one example counts for no more, in any part
 
 
 class Shares(NamedTuple):

@@ -27,7 +27,7 @@ from ouzel.learners.auto import effects, mixing, newton_block, sharing, standard
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, room_for_two
 from ouzel.learners.auto.newton_block import Block
-from ouzel.learners.auto.sharing import Shares
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
@@ -44,7 +44,6 @@ MODELS = MODELS_OF_TWO
 END = 4.0  # margins are cut there for the mixture
 PRIOR = 10.0
 LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
-MOST_IMPORTANCE = 1e6  # one example counts for no more
 LEAST_VARIANCE, MOST_VARIANCE = 1e-30, 1e20
 WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
 

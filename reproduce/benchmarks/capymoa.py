@@ -48,7 +48,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
     draw_strips(output / f"{NAME}.png", strips, "error, the default's = 1", ("CapyMOA's", "Ouzel, no setting"))
     table = markdown_table(["set", "examples", "model", "accuracy"], lines)
     sources = listed([f"{name} of {published.where}" for name, published in CAPYMOA.items()])
-    said = f"{REMARKS} Published: {sources}. The default comes {'; '.join(places)}."
+    said = f"{REMARKS} Published: {sources}. Rank of the default: {'; '.join(places)}."
     write_report(
         output, NAME, "CapyMOA's benchmark on electricity, compared with the default learner", table, said, COMMAND
     )

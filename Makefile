@@ -19,9 +19,11 @@ INTERPRETED := tests/checks tests/learners tests/model/test_slot_map.py tests/st
 	tests/streams/formats/test_records.py
 
 # Threads of OpenBLAS wait for each other by spinning: ten times the work where there are more processes than processors.
+# Kernels of the default are compiled meanwhile: several tests that begin at once would each compile them.
 test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready-test  ## run the laws of learning without the JIT, and the test suite with it
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "law or interpreted" $(INTERPRETED)
+	$(BIN)/ouzel compile > /dev/null & \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "law or interpreted" $(INTERPRETED) && wait
 	$(BIN)/python -m pytest -n 3 --dist loadscope -m "not long and not interpreted" --durations 40
 
 test-long: .venv/ready-test  ## run the tests that take minutes

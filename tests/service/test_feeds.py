@@ -173,9 +173,14 @@ def test_nothing_of_a_log_is_passed_over_while_the_disk_is_full(follow, monkeypa
         append(self, *given)
 
     monkeypatch.setattr(Log, "append", failing)
-    client = follow(GrowingLog(messages(20)))
-    wait_until(lambda: state(client)["failure"], "the failure")
-    assert "disk is full" in state(client)["failure"]
+    client, failures = follow(GrowingLog(messages(20))), []
+
+    def failed():
+        failures.append(state(client)["failure"])  # there is none while it tries again
+        return failures[-1]
+
+    wait_until(failed, "the failure")
+    assert "disk is full" in failures[-1]
     full.clear()
     learnt(client, 20)
 

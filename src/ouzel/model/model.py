@@ -12,7 +12,6 @@ from typing import Annotated, Any, cast
 
 import numpy as np
 
-import ouzel.kernels.announce  # noqa: F401 it prints a notice while kernels are compiled
 from ouzel.layout import bytes_of, copied, flat
 from ouzel.learners import catalogue, protocol
 from ouzel.learners.rows import Rows, to_rows

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import ouzel.kernels.announce  # noqa: F401 it prints a notice while kernels are compiled
 from ouzel.learners import feature_moments, protocol
 from ouzel.learners.auto.outliers import FAR, KNOWN_FROM, STRIKING
 from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features

@@ -19,7 +19,7 @@ INTERPRETED := tests/checks tests/learners tests/model/test_slot_map.py tests/st
 	tests/streams/formats/test_records.py
 
 # Threads of OpenBLAS wait for each other by spinning: ten times the work where there are more processes than processors.
-# Kernels of the default are compiled meanwhile: several tests that begin at once would each compile them.
+# The default's kernels are compiled while the laws run, or several tests at once would each compile them.
 test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready-test  ## run the laws of learning without the JIT, and the test suite with it
 	$(BIN)/ouzel compile > /dev/null & \

@@ -1,4 +1,4 @@
-"""Who waits for kernels is told why, and nobody else."""
+"""A notice says that kernels are being compiled, at terminals and in notebooks only."""
 
 import io
 import sys
@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def compiles(monkeypatch):
-    """Compile some kernels, at so many seconds of compiling each."""
+    """Compile kernels; the arguments are the seconds spent compiling by then."""
 
     def at(*seconds):
         announcement = announce._Announcement()
@@ -39,7 +39,7 @@ def test_at_a_terminal_a_line_says_that_kernels_are_compiled_and_how_far_it_is(c
     ]
 
 
-def test_a_notebook_is_told_too_and_a_pipe_is_not(compiles, monkeypatch):
+def test_a_notebook_shows_the_notice_and_a_pipe_does_not(compiles, monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     compiles(0.0)
     assert sys.stderr.getvalue() == ""

@@ -200,7 +200,7 @@ def test_a_few_frequent_words_of_a_text_are_no_columns():
     assert table.states[0].effects.totals[effects.COUNT] >= 1
 
 
-def test_one_number_beside_many_categories_is_a_column():
+def test_the_only_number_among_many_categories_is_a_column():
     rng = np.random.default_rng(0)
     numbers, words = rng.normal(size=1000), rng.integers(0, 5, (1000, 20))
     rows = [

@@ -1,4 +1,4 @@
-"""Numbers become bins and hinges by edges that the first examples tell, the same from every format and entry."""
+"""Numbers become bins and hinges with edges from the first examples, the same from every format and entry point."""
 
 import json
 import random

@@ -33,7 +33,7 @@ from ouzel.learners.auto.standardisation import Features
 FROM = ((32, 64, 128, 512), (32, 64, 128, 512))  # examples at which bins of each level open, and pairs
 LAST = 1024  # examples up to which columns are taken
 SHARE = 16  # one example in so many has a column
-SHORT, PART = 32, 8  # non-zeros of a short row, in the mean; of longer ones one in so many is of a column
+SHORT, PART = 32, 8  # mean non-zeros of short rows; of longer rows columns must hold 1/PART of the non-zeros
 ENOUGH = 8  # numbers that make a column, and of which quantiles are taken
 ALIKE = 1e-6
 

@@ -54,8 +54,8 @@ def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
         return {}
     gained, effects = gains["effects"], copied(base.effects)
     first = gained["first"].content
-    replaced = base.effects.totals[COUNT] == 0.0 or gained["rescaled"] > 0.0
-    if replaced:
+    rescaled = gained["rescaled"] > 0.0
+    if base.effects.totals[COUNT] == 0.0 or rescaled:
         slots, numbers = first["columns"]
         effects.column_of[:], effects.column_of[slots] = 0, numbers
         effects.columns[:], effects.columns[numbers - 1] = 0, slots
@@ -67,10 +67,9 @@ def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
         effects.cells[:, 1] += growth
         effects.beliefs[:] = gained["beliefs"] / examples
         _open_as(effects, first)
-    effects.totals[SEEN] = base.effects.totals[SEEN] + gained["totals"][0]
-    if base.effects.totals[COUNT] == 0.0 or not replaced:
-        effects.totals[ADDED] = base.effects.totals[ADDED] + gained["totals"]
-    if effects.totals[RESIDUALS] > 0.0 and not gained["rescaled"] > 0.0:
+    added = ADDED[:1] if rescaled else ADDED  # what is in units of labels is that of the worker
+    effects.totals[added] = base.effects.totals[added] + gained["totals"][: len(added)]
+    if effects.totals[RESIDUALS] > 0.0 and not rescaled:
         ends = -gained["ends"].values[0], gained["ends"].values[1]
         before = base.effects.totals[[LOW, HIGH]] if base.effects.totals[RESIDUALS] > 0.0 else ends
         effects.totals[[LOW, HIGH]] = min(ends[0], before[0]), max(ends[1], before[1])

@@ -86,7 +86,7 @@ def check(effects: Effects) -> None:
     )
     stride = effects.totals[STRIDE]
     sound = stride == 0.0 or (1.0 <= stride <= MOST_STRIDE and np.frexp(stride)[0] == 0.5)
-    require(sound, "the sampling stride of effects is no power of two")
+    require(sound, "the sampling stride of effects is not a power of two")
     fits = len(known) == count and np.array_equal(effects.column_of[effects.columns[:count]], np.arange(1, count + 1))
     require(fits, "columns of effects do not fit their slots")
     require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")

@@ -103,6 +103,7 @@ def test_what_is_not_a_learner_is_one_line():
         ouzel.compare([Means()], days(["dry"]))
 
 
+@pytest.mark.interpreted
 def test_any_setting_has_a_grid():
     found = ouzel.compare(
         "ogd,son-oja", days(["dry", "wet"] * 20), grid={"sketch_size": [2, 4], "loss": ["logistic", "hinge"]}

@@ -126,6 +126,7 @@ def test_numbers_are_predicted_by_every_learner_of_one_state(learner):
     assert type(from_model(model.model_)).__name__.endswith("Regressor")
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("learner", "given"),
     [

@@ -115,6 +115,7 @@ def test_awm_is_algorithm_2(size, width, depth, l2):
     assert all(estimate == pytest.approx(last) for _, last, estimate in oracle.evicted)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("loss", "schedule"),
     [

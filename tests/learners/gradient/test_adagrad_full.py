@@ -119,6 +119,7 @@ def test_updates_in_a_full_metric_are_least(penalty):
     assert cost(x) <= found.fun + 1e-12
 
 
+@pytest.mark.interpreted
 def test_l1_by_dual_averaging_leaves_exact_zeros():
     rows, targets = sparse_rows(ROUNDS, DIMENSION, 4, seed=4)
     settings = adagrad_full.Settings(Logistic(), L1(0.05), 0.3, 0.1, dual_averaging=True)
@@ -167,6 +168,7 @@ def test_penalties_without_a_solution_are_refused():
         adagrad_block.init(8, adagrad_block.Settings(penalty=L2Norm(0.1)))
 
 
+@pytest.mark.interpreted
 def test_rotated_directions_are_learnt_one_by_one():
     """Appendix A: a loss for each of d orthonormal directions, then none; the weights come to lie at V 1.
 

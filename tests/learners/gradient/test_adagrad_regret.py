@@ -43,6 +43,7 @@ def play(module, settings, rows, targets):
     return np.array(played), np.array(gradients), np.array(costs)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("dual", [False, True], ids=["mirror-descent", "dual-averaging"])
 @pytest.mark.parametrize("full", [False, True], ids=["theorem-5", "theorem-7"])
 @pytest.mark.parametrize("rate", [0.1, 1.0])

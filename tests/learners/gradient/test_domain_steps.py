@@ -21,6 +21,7 @@ def constrained(X, y):
     return w
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("full", [False, True], ids=["corollary-6", "corollary-11"])
 @pytest.mark.parametrize("dual", [False, True], ids=["mirror-descent", "dual-averaging"])
 @pytest.mark.parametrize("noise", [0.3, 30.0], ids=["separable", "random-labels"])

@@ -160,6 +160,7 @@ def test_no_nan_appears_however_hard_the_stream(learner, loss):
                 assert all(np.isfinite(array).all() for array in state)
 
 
+@pytest.mark.interpreted
 @both
 def test_weights_give_the_margins_that_predictions_have(learner):
     X, labels = stream(300, 8, seed=7, share=0.6)

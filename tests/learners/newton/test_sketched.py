@@ -60,6 +60,7 @@ def dense_margins(dense, rows, labels, dimension):
 VIEWS = [{"diagonal": False}, {"normalised": False}, {"normalised": False, "earlier": True}, {}, {"earlier": True}]
 
 
+@pytest.mark.interpreted
 @each
 @pytest.mark.parametrize("view", VIEWS, ids=["raw", "diagonal", "diagonal-earlier", "normalised", "normalised-earlier"])
 @pytest.mark.parametrize("bound", [Clip(), Project()])

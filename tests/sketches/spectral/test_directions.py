@@ -58,6 +58,7 @@ def test_the_dense_sketch_keeps_the_guarantee(shape, m):
     assert_guarantee(A, densely(A, m).rows, m)
 
 
+@pytest.mark.interpreted
 @settings(deadline=None, max_examples=60)
 @given(SHAPES, st.integers(1, 15), st.integers(1, 12))
 def test_the_sparse_sketch_keeps_the_guarantee(shape, m, nonzeros):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import ouzel
+
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / ".ci" / "run"
 MAKE = """#!/bin/sh
@@ -48,6 +50,18 @@ def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_pa
     assert run("third", 0) == (0, "compiled")
     kept = {str(path.relative_to(tmp_path)) for path in tmp_path.glob("ouzel-kernels*/**/*") if path.is_file()}
     assert kept == {f"ouzel-kernels/src/ouzel/{folder}__pycache__/kernel.nbc" for folder in ("", "moved/")}
+
+
+def test_one_version_stands_wherever_the_program_is_named():
+    written = {
+        "pyproject.toml": r'^version = "(.+)"$',
+        "CITATION.cff": r"^version: (.+)$",
+        "docs/papers.md": r"^  version = \{(.+)\},$",
+    }
+
+    found = {name: re.findall(rule, (ROOT / name).read_text(), re.MULTILINE) for name, rule in written.items()}
+
+    assert found == {name: [ouzel.__version__] for name in written}
 
 
 def test_what_a_package_index_shows_links_to_no_file_of_the_checkout():

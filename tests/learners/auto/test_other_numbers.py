@@ -157,7 +157,6 @@ def test_neither_the_unit_nor_the_zero_of_labels_matters(loss):
     np.testing.assert_allclose((moved[2:] - 4096.0) / 1024.0, plain[2:], rtol=1e-5, atol=1e-4)
 
 
-@pytest.mark.interpreted
 @every_loss
 def test_blocks_of_any_size_and_single_examples_teach_the_same(loss):
     X, y = stream(120, seed=8, noise="counts")

@@ -67,7 +67,6 @@ def cost(term, x, u, h, strength):
     return x @ u + (x * x) @ h / 2 + strength * norm
 
 
-@pytest.mark.interpreted
 def test_growing_changes_nothing():
     rows, targets = sparse_rows(40, 5, 3, seed=5)
     settings = adagrad_eager.Settings(Logistic(), L1Ball(0.8), 0.5)

@@ -142,7 +142,8 @@ def test_a_second_training_into_one_model_is_told_who_holds_it(folder):
 def test_a_signal_to_end_saves_what_was_learnt(folder, number, status):
     ran = learning(folder)
     ran.send_signal(number)
-    _, err = ran.communicate(timeout=60)
+    ran.wait(timeout=60)  # its input stays open: it does not end because nothing more comes
+    _, err = ran.communicate()
 
     assert ran.returncode == status
     assert b"ouzel: stopped; m holds the first 300 examples" in err

@@ -161,7 +161,8 @@ def test_standard_input_brings_the_examples_of_the_file_in_every_format(tmp_path
     for name in ("svmlight", "csv", "arrow"):
         path = sample(name, tmp_path)
         command = [sys.executable, "-c", program, name]
-        found = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=True)
+        found = subprocess.run(command, input=path.read_bytes(), capture_output=True)
+        assert found.returncode == 0, found.stderr.decode()
         assert found.stdout.decode() == repr(read(path, name))
 
 

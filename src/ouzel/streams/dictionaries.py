@@ -59,7 +59,7 @@ class ObjectReader:
     def __init__(self, options: Options, space: FeatureSpace, kinds: Mapping[str, str] | None = None) -> None:
         self.options, self.space = options, space
         self.kinds = space.kinds if kinds is None else kinds  # of the columns whose kind is known
-        self._indicator = space.indicator or options.indicator
+        self._indicator = options.indicator if space.indicator is None else space.indicator
         self._numeric: dict[Any, Any] = {}  # columns whose numbers are the values of these features
         self._by_kind = not options.has_column_options  # whether a column is one of these by its kind alone
 

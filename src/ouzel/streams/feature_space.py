@@ -39,7 +39,7 @@ class FeatureSpace(NamedTuple):
     kinds: Mapping[str, str] = {}  # of a table's columns, by name
     mixed: Mapping[str, str] = {}  # columns that have had values of the OTHER kind, too, and that kind
     open_vocabulary: bool = False  # whether new names may come at any time: in text, dictionaries, JSON objects
-    indicator: bool = False  # whether a missing value is a feature of its own
+    indicator: bool | None = None  # whether a missing value is a feature of its own; None where there are no cells
     derived: DerivedFeatures = DerivedFeatures()  # features made of others
     edges: Mapping[str, tuple[float, ...]] = {}  # of the bins and hinges of columns
 
@@ -93,8 +93,12 @@ class FeatureSpace(NamedTuple):
 
     def place_of_missing(self, column: str) -> int | None:
         """The id, above those of an array's columns, that means that one is missing; None if there is none."""
+        if self.width is None or not self.indicator:
+            return None
         place = (self.places() or {}).get(column)
-        return place + self.width if self.indicator and place is not None and self.width is not None else None
+        if not self.kinds and isinstance(number := numeric_id(column), int) and number < self.width:
+            place = number
+        return None if place is None else place + self.width
 
 
 NOTHING_KNOWN = FeatureSpace()
@@ -226,7 +230,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
         kinds,
         _mixed(known, given, kinds),
         known.open_vocabulary or given.open_vocabulary,
-        known.indicator or given.indicator,
+        given.indicator if known.indicator is None else known.indicator or bool(given.indicator),
         known.derived,
         known.edges or given.edges,
     )

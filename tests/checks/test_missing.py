@@ -122,6 +122,21 @@ def test_nan_in_an_array_is_missing():
     np.testing.assert_array_equal(plain.predict_proba(ARRAY), plain.predict_proba(np.nan_to_num(ARRAY)))
 
 
+def test_an_id_behind_the_columns_of_an_array_is_refused_though_what_is_missing_stands_there(tmp_path):
+    fitted = ouzel.OnlineClassifier("adagrad").fit(ARRAY, LABELS)
+    (tmp_path / "t.svm").write_text("1 1:2 2:1\n")
+
+    for x in ({2: 1.0}, {"0": 1.0}):
+        with pytest.raises(ouzel.OuzelError, match=r"arrays of 2 columns"):
+            fitted.predict_one(x)
+    with pytest.raises(ouzel.OuzelError, match=r"arrays of 2 columns"):
+        fitted.model_.answers(ouzel.read(tmp_path / "t.svm").first())
+    pairs = [(dict(enumerate(row)), None) for row in ARRAY]
+    assert features_of(ouzel.blocks_from(pairs, model=fitted)) == features_of(ouzel.blocks_from(ARRAY))
+    (block,) = ouzel.blocks_from(pairs, model=fitted)
+    np.testing.assert_array_equal(fitted.model_.answers(block).probabilities, fitted.predict_proba(ARRAY))
+
+
 def test_an_array_with_infinity_or_a_sparse_matrix_with_nan_is_refused(tmp_path):
     for X in ([[math.inf], [1.0]], sparse.csr_array([[math.nan], [1.0]])):
         with pytest.raises(ValueError, match=r"infinity|expected a finite number"):

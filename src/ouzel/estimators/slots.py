@@ -150,7 +150,8 @@ class Slots(dict[Any, int]):
         space = self.model.space
         if feature is not None and (space.width is not None or isinstance(numeric_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
-            return FeatureSpace(named, 0, feature, open_vocabulary=True, indicator=self._indicator)
+            highest = feature % space.width if isinstance(name, str) and space.width else feature  # of what is missing
+            return FeatureSpace(named, 0, highest, open_vocabulary=True, indicator=self._indicator)
         column = name if name in space.kinds else str(name).partition("=")[0]
         date, _, part = column.rpartition(".")
         if part in PARTS and space.kinds.get(date) == DATE:

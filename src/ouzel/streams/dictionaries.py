@@ -221,7 +221,8 @@ def _of_dictionaries(rows: list[Any], options: Options, reader: ObjectReader | N
     ends = np.cumsum(lengths, dtype=np.uint64)
     text = np.frombuffer(b"".join(texts.values()), np.uint8)
     names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
-    space = _space_of([name for name in found if name not in known.texts], bool(texts), options)
+    named = bool(texts) and options.space.width is None  # else they are of what is missing of an array
+    space = _space_of([name for name in found if name not in known.texts], named, options)
     if options.has_column_options and reader is not None and space.width is None:
         kinds = declared_kinds({name: None for features, *_ in rows for name in features}, options)
         space = space._replace(kinds=kinds, mixed=other_kinds([features for features, *_ in rows], kinds))

@@ -87,8 +87,9 @@ class FeatureSpace(NamedTuple):
         (229902, 1)
         """
         if self.width is not None and isinstance(name, str):
-            places = self.places() or {}
-            return places.get(name, self.place_of_missing(name.removesuffix(f"={NA_FEATURE}")))
+            column = name.removesuffix(f"={NA_FEATURE}")
+            place = (self.places() or {}).get(name)
+            return self.place_of_missing(column) if place is None and column != name else place
         return feature_id(numeric_id(name), seed, bits)
 
     def place_of_missing(self, column: str) -> int | None:
@@ -282,7 +283,7 @@ def _check_against_columns(known: FeatureSpace, given: FeatureSpace) -> None:
             f"the model was learnt from arrays of {width} columns without names, and this data has names; "
             f"give an array of {width} columns, or train the model on data with names"
         )
-    elif given.highest is not None and given.highest >= (2 * width if known.indicator else width):
+    elif given.highest is not None and given.highest >= width:
         if given.open_vocabulary:
             raise DataError(f"there is no feature {given.highest}: the model was learnt from arrays of {width} columns")
         raise DataError(

@@ -141,7 +141,7 @@ class Options:
 
     @property
     def indicator(self) -> bool:
-        """Whether a missing value is a feature of its own: to the model, or by the options if it has met no cells."""
+        """Whether a missing value is a feature of its own: to the model, or by the options if it knows of no cells."""
         known = self.space.indicator
         return self.missing == "indicator" if known is None else known
 

@@ -62,7 +62,9 @@ def folder(tmp_path_factory):
 
 def as_vw(feature):
     name, value = feature
-    return "" if value is None else f"{name}={value}" if isinstance(value, str) else f"{name}:{value}"
+    if value is None:
+        return f"{name}=(missing)"  # of which there is none of itself: text has features, and no cells
+    return f"{name}={value}" if isinstance(value, str) else f"{name}:{value}"
 
 
 def data_of(form):

@@ -1,12 +1,17 @@
-"""`missing="indicator"` is a parameter of every estimator: what is missing is a feature, however examples come."""
+"""What is missing is a feature, to every estimator and however examples come, unless `missing="absent"` is given."""
 
+import itertools
 import math
 import pickle
 
+import numpy as np
 import pytest
+import scipy.sparse as sparse
 from sklearn.base import clone
 
 import ouzel
+from ouzel.cli.app import run
+from ouzel.model import persistence
 
 pandas = pytest.importorskip("pandas")
 
@@ -19,7 +24,7 @@ FRAME = pandas.DataFrame(ROWS)
 
 def made(name):
     """An estimator that names can be taught to: of one that has a number for every pair of ids there are few."""
-    return getattr(ouzel, name)(missing="indicator", bits=6)
+    return getattr(ouzel, name)(bits=6)
 
 
 def names_in(estimator):
@@ -60,7 +65,7 @@ def test_dictionaries_and_frames_teach_the_same(name):
 
 
 def test_what_is_missing_of_columns_by_place_stands_behind_them():
-    model = ouzel.AROWClassifier(covariance="full", missing="indicator").fit(FRAME, LABELS)
+    model = ouzel.AROWClassifier(covariance="full").fit(FRAME, LABELS)
 
     assert (model.n_features_in_, model.coef_.shape) == (2, (1, 2))
     assert model.model_.space.id_of("age=(missing)", 0, 18) == 3
@@ -71,7 +76,145 @@ def test_what_is_missing_of_columns_by_place_stands_behind_them():
 
 
 def test_a_wrong_word_is_refused_where_it_is_used():
-    with pytest.raises(ouzel.OuzelError, match="missing must be 'absent' or 'indicator'; got 'mean'"):
+    with pytest.raises(ouzel.OuzelError, match="missing must be 'indicator' or 'absent'; got 'mean'"):
         ouzel.OnlineClassifier("ogd", missing="mean").fit(FRAME, LABELS)
-    with pytest.raises(ouzel.OuzelError, match="leave out missing='indicator'"):
-        ouzel.OnlineClassifier("ogd", missing="indicator").fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ouzel.OuzelError, match="leave out missing='absent'"):
+        list(ouzel.blocks_from(sparse.csr_array([[0.0], [1.0]]), [0, 1], missing="absent"))
+    fitted = ouzel.OnlineClassifier("ogd").fit(FRAME, LABELS).set_params(missing="absent")
+    with pytest.raises(
+        ouzel.OuzelError, match="to the model a missing value is a feature of its own; leave out missing"
+    ):
+        fitted.predict(FRAME)
+
+
+ARRAY = FRAME.to_numpy()
+
+
+def features_of(blocks):
+    """The ids and values of each row."""
+    return [
+        dict(zip(block.indices[a:b].tolist(), block.values[a:b].tolist(), strict=True))
+        for block in blocks
+        for a, b in itertools.pairwise(block.offsets.tolist())
+    ]
+
+
+def test_nan_in_an_array_is_missing():
+    expected = [{0: 1.0, 1: 2.0}, {1: 3.0, 2: 1.0}, {0: 4.0, 3: 1.0}, {1: 1.0, 2: 1.0}] * 3
+    assert features_of(ouzel.blocks_from(ARRAY)) == expected
+    assert features_of(ouzel.blocks_from(ARRAY.astype(np.float32), block_rows=5)) == expected
+    without = [{key: value for key, value in row.items() if key < 2} for row in expected]
+    assert features_of(ouzel.blocks_from(ARRAY, missing="absent")) == without
+
+    fitted, one_by_one = ouzel.OnlineClassifier("adagrad").fit(ARRAY, LABELS), ouzel.OnlineClassifier("adagrad")
+    one_by_one.partial_fit(ARRAY[:1], LABELS[:1], [0, 1])
+    for row, label in zip(ARRAY[1:], LABELS[1:], strict=True):
+        one_by_one.learn_one(dict(enumerate(row)), label)
+    assert (fitted.n_features_in_, fitted.coef_.shape) == (2, (1, 2))
+    assert {name for name, _ in fitted.top_weights(9)} == {"(intercept)", 0, 1, "0=(missing)", "1=(missing)"}
+    named = {name for name, *_ in fitted.feature_importance(9, ["fare", "age"])}
+    assert named == {"(intercept)", "fare", "age", *MARKS}
+    assert [fitted.predict_proba_one(dict(enumerate(row))) for row in ARRAY] == [
+        dict(zip([0, 1], pair, strict=True)) for pair in fitted.predict_proba(ARRAY).tolist()
+    ]
+    np.testing.assert_array_equal(one_by_one.predict_proba(ARRAY), fitted.predict_proba(ARRAY))
+    plain = ouzel.OnlineClassifier("adagrad", missing="absent").fit(ARRAY, LABELS)
+    np.testing.assert_array_equal(plain.predict_proba(ARRAY), plain.predict_proba(np.nan_to_num(ARRAY)))
+
+
+def test_an_id_behind_the_columns_of_an_array_is_refused_though_what_is_missing_stands_there(tmp_path):
+    fitted = ouzel.OnlineClassifier("adagrad").fit(ARRAY, LABELS)
+    (tmp_path / "t.svm").write_text("1 1:2 2:1\n")
+
+    for x in ({2: 1.0}, {"0": 1.0}):
+        with pytest.raises(ouzel.OuzelError, match=r"arrays of 2 columns"):
+            fitted.predict_one(x)
+    with pytest.raises(ouzel.OuzelError, match=r"arrays of 2 columns"):
+        fitted.model_.answers(ouzel.read(tmp_path / "t.svm").first())
+    pairs = [(dict(enumerate(row)), None) for row in ARRAY]
+    assert features_of(ouzel.blocks_from(pairs, model=fitted)) == features_of(ouzel.blocks_from(ARRAY))
+    (block,) = ouzel.blocks_from(pairs, model=fitted)
+    np.testing.assert_array_equal(fitted.model_.answers(block).probabilities, fitted.predict_proba(ARRAY))
+
+
+def test_an_array_with_infinity_or_a_sparse_matrix_with_nan_is_refused(tmp_path):
+    for X in ([[math.inf], [1.0]], sparse.csr_array([[math.nan], [1.0]])):
+        with pytest.raises(ValueError, match=r"infinity|expected a finite number"):
+            ouzel.OnlineClassifier("ogd").fit(X, [0, 1])
+    (tmp_path / "t.svm").write_text("1 1:2\n0 1:1 2:3\n")
+    fitted = ouzel.OnlineClassifier("ogd")
+    ouzel.progressive_validation(fitted, ouzel.read(tmp_path / "t.svm"))
+    model = fitted.model_
+    X = np.array([[1.0, math.nan, 2.0]])  # whose ids are those of the file
+    assert features_of(ouzel.blocks_from(X, model=model)) == [{0: 1.0, 2: 2.0}]
+
+
+def test_a_column_without_a_missing_cell_has_the_same_bits(tmp_path):
+    full = FRAME.fillna(7.0).assign(city=["Rome", "Oslo"] * 6)
+    full.assign(y=LABELS).to_csv(tmp_path / "t.csv", index=False)
+    full.assign(y=LABELS).to_parquet(tmp_path / "t.parquet")
+    full.assign(y=LABELS).to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    for name in ("t.csv", "t.parquet", "t.jsonl"):
+        (marked,), (plain,) = (ouzel.read(tmp_path / name, missing=missing) for missing in ("indicator", "absent"))
+        for one, other in zip(marked[:4], plain[:4], strict=True):
+            assert one.tobytes() == other.tobytes()
+        assert marked.names.text.tobytes() == plain.names.text.tobytes()
+
+
+def test_what_an_object_or_a_table_lacks_is_not_missing():
+    rows = [({"a": 1.0, "b": None}, 1), ({"a": 2.0}, 0)]
+    known = ouzel.Model("ogd")
+    for block in ouzel.blocks_from(rows):
+        known.learn(block)
+    marked = known.space.id_of("b=(missing)", 0, 18)
+    assert [marked in row for row in features_of(ouzel.blocks_from(rows, model=known))] == [True, False]
+    table = pandas.DataFrame({"a": [1.0]})
+    assert [len(row) for row in features_of(ouzel.blocks_from(table, model=known))] == [1]
+
+
+def as_before(model, path):
+    """The file of a model of before what is missing was a feature: neither its space nor its options say it."""
+    persistence.save(model, path, {"reading": {"label": "y"}})
+    return path
+
+
+def test_a_model_of_before_reads_its_stream_as_it_did(tmp_path, capsys):
+    table = FRAME.assign(y=LABELS)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    old = ouzel.Model("adagrad")
+    for block in ouzel.read(tmp_path / "t.csv", missing="absent"):
+        old.learn(block)
+    assert old.space.indicator is False
+    path = as_before(old, tmp_path / "m")
+    plain = features_of(ouzel.read(tmp_path / "t.csv", missing="absent"))
+
+    estimator = ouzel.load(path)
+    assert estimator.missing == "absent"
+    assert features_of(ouzel.read(tmp_path / "t.csv", space=estimator.model_.space)) == plain
+    assert features_of(ouzel.blocks_from(FRAME, model=estimator)) == plain
+    assert features_of(ouzel.blocks_from([(row, None) for row in ROWS], model=estimator)) == plain
+    estimator.learn_one(ROWS[1], 1)
+    estimator.partial_fit(FRAME, LABELS)
+    assert estimator.model_.space.indicator is False
+    assert (
+        run(["train", str(tmp_path / "t.csv"), "--resume", str(path), "--relearn", "--model", str(tmp_path / "n")]) == 0
+    )
+    assert ouzel.load(tmp_path / "n").model_.space.indicator is False
+    flags = ["--resume", str(path), "--relearn", "--missing"]
+    assert run(["train", str(tmp_path / "t.csv"), *flags, "absent"]) == 0
+    capsys.readouterr()
+    assert run(["train", str(tmp_path / "t.csv"), *flags, "indicator"]) == 2
+    assert "--missing indicator contradicts" in capsys.readouterr().err
+
+
+def test_a_model_of_text_without_cells_learns_what_is_missing_of_the_first_that_come(tmp_path):
+    (tmp_path / "t.vw").write_text("1 | a:1\n-1 | b:2\n")
+    model = ouzel.Model("ogd")
+    for block in ouzel.read(tmp_path / "t.vw"):
+        model.learn(block)
+    assert model.space.indicator is None
+    persistence.save(model, tmp_path / "m")
+    model = ouzel.load(tmp_path / "m").model_
+    for block in ouzel.blocks_from([({"a": None}, 1)], model=model):
+        model.learn(block)
+    assert model.space.indicator is True

@@ -11,7 +11,7 @@ def files(tmp_path):
     """The same small stream in four formats."""
     (tmp_path / "t.svm").write_text("1 1:1\n0 2:1\n" * 20)
     (tmp_path / "t.vw").write_text("1 | a:1\n0 | b:1\n" * 20)
-    (tmp_path / "t.csv").write_text("y,a,b\n1,1,\n0,,1\n" * 1 + "1,1,\n0,,1\n" * 19)
+    (tmp_path / "t.csv").write_text("y,a,b\n" + "1,1,0\n0,0,1\n" * 20)
     (tmp_path / "t.jsonl").write_text('{"y":1,"a":1}\n{"y":0,"b":1}\n' * 20)
     return tmp_path
 

@@ -82,7 +82,6 @@ def test_a_batch_is_the_block_that_its_rows_are_as_lines(batch):
         ({"label": [1]}, {}),
         ({"x": [0.5]}, {}),
         ({"label": [1], "x": [0.5]}, {"categorical": ["x"]}),
-        ({"label": [1], "x": [0.5]}, {"missing": "indicator"}),
         ({"label": [1], "x": [0.5]}, {"weight": "w"}),
         ({"label": [1], "x": [0.5], "y": [2.0]}, {"crosses": ("x*y",)}),
     ],

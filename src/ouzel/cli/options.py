@@ -172,8 +172,8 @@ class Reading(Groups, Hashing, Messages, Lines, Derived, Kinds, Labels):
     missing: Annotated[
         str | None,
         option(
-            "What a missing value is: absent, or a feature of its own (indicator).",
-            takes=choice("absent", "indicator", checked=False),
+            "What a missing value is: a feature of its own (indicator), or none (absent).",
+            takes=choice("indicator", "absent", checked=False),
         ),
     ] = None
 

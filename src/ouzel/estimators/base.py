@@ -27,6 +27,7 @@ from ouzel.model.tasks.choose import settings_for
 from ouzel.ranges import Bits, HalfLife, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
+from ouzel.streams.missing import NA_FEATURE
 
 COMMON = (
     *("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", "class_weight"),
@@ -68,7 +69,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     ngrams: Any = None
     bins: Any = None
     hinges: Any = None
-    missing: Any = "absent"
+    missing: Any = "indicator"
 
     def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
@@ -116,7 +117,8 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
             raise OuzelError("the model knows its features by names or numbers of their own; leave out feature_names")
         if len(names) != width:
             raise OuzelError(f"the model was learnt from arrays of {width} columns; got {len(names)} feature_names")
-        return dict(enumerate(map(str, names)))
+        marks = {f"{column}={NA_FEATURE}": f"{name}={NA_FEATURE}" for column, name in enumerate(names)}
+        return {**dict(enumerate(map(str, names))), **marks}
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `ouzel.load` reads; the file holds no code."""
@@ -201,7 +203,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
 

@@ -26,11 +26,15 @@ from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, rec
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
-from ouzel.streams.memory import check_sparse, to_block
+from ouzel.streams.memory import check_sparse, marks_missing, to_block
 from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number, types
 
-TYPES = [np.float32, np.float64]
+OF_ARRAYS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float32, np.float64],
+    "ensure_all_finite": "allow-nan",  # which is missing
+}
 OF_FRAMES = (*OF_COLUMNS, "dates", *DerivedFeatures._fields, "missing")
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
@@ -74,7 +78,7 @@ class FromData:
 
     def _refuse_names(self) -> None:
         """Refuse an array where columns are called by name: they would be taken without effect."""
-        said = self.columns_said()
+        said = {name: given for name, given in self.columns_said().items() if name != "missing"}
         if said:
             raise OuzelError("columns of an array have no names; give a data frame, or leave out", **said)
 
@@ -91,7 +95,7 @@ class FromData:
         self._refuse_names()
         check_sparse(X)  # before scikit-learn looks at the matrix
         self._check_width(X)
-        X, y = validate_data(self, X, y, reset=False, accept_sparse="csr", dtype=TYPES)
+        X, y = validate_data(self, X, y, reset=False, **OF_ARRAYS)
         return X, y
 
     def _check_width(self, X: Any) -> None:
@@ -116,7 +120,8 @@ class FromData:
             space = model.space if model.space.known else first_space(X, model, self._reading(model, NOTHING_KNOWN))
             blocks = list(table_blocks(X, (labels, label_names), weights, self._reading(model, space), _warn))
         else:
-            blocks = [to_block(X, labels, label_names=label_names, weights=weights)]
+            missing = marks_missing(self._reading(model, model.space))
+            blocks = [to_block(X, labels, label_names=label_names, weights=weights, missing=missing)]
         if weights is None or weights.all():
             return blocks
         return [block.select(np.flatnonzero(block.weights)) for block in blocks]
@@ -131,8 +136,8 @@ class FromData:
             return list(table_blocks(table, None, None, options, _warn))
         check_sparse(X)
         self._check_width(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=TYPES)
-        return [to_block(X)]
+        X = validate_data(self, X, reset=False, **OF_ARRAYS)
+        return [to_block(X, missing=marks_missing(self._reading(self.model_, self.model_.space)))]
 
     def _margins(self, X: Any) -> np.ndarray:
         blocks = self._unlabelled(X)
@@ -166,7 +171,7 @@ def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
         for name, kind in zip(columns, types_of, strict=True)
     )
     if model.keeps_pairs and numbers:
-        return FeatureSpace(width=len(columns), kinds=dict.fromkeys(columns, NUMBER))
+        return FeatureSpace(width=len(columns), kinds=dict.fromkeys(columns, NUMBER), indicator=options.indicator)
     return NOTHING_KNOWN
 
 

@@ -17,7 +17,8 @@ def load(path: str | Path) -> Any:
     model, notes = load_notes(path)
     estimator = from_model(model)
     said = {name: value for name, value in notes.get("reading", {}).items() if name in OF_FRAMES}
-    return estimator.set_params(**said)
+    known = {None: {}, True: {"missing": "indicator"}, False: {"missing": "absent"}}[model.space.indicator]
+    return estimator.set_params(**{**said, **known})
 
 
 def from_model(model: Model) -> Any:

@@ -48,7 +48,7 @@ class Online(Estimator):
         ngrams: Any = None,
         bins: Any = None,
         hinges: Any = None,
-        missing: Any = "absent",
+        missing: Any = "indicator",
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
@@ -137,7 +137,7 @@ class OnlineClassifier(Online, Classifier):
     ngrams : words of texts joined with those that follow, up to so many: 2, or {"review": "3+1"} with a word left out
     bins : columns whose numbers are categories, by bins of like size that the first examples tell: {"price": 16}
     hinges : columns beside whose numbers stand how far they are above so many edges: {"price": 8}
-    missing : "absent", or "indicator": what is missing of a data frame or a dictionary is a feature, `fare=(missing)`
+    missing : "indicator": what is missing is a feature, `fare=(missing)`, or "absent": it is none
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
 
     Examples
@@ -190,7 +190,7 @@ class OnlineRegressor(Online, Regressor):
         ngrams: Any = None,
         bins: Any = None,
         hinges: Any = None,
-        missing: Any = "absent",
+        missing: Any = "indicator",
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
@@ -237,7 +237,7 @@ class OnlineRanker(Online, Ranker):
         ngrams: Any = None,
         bins: Any = None,
         hinges: Any = None,
-        missing: Any = "absent",
+        missing: Any = "indicator",
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}

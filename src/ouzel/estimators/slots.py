@@ -150,13 +150,20 @@ class Slots(dict[Any, int]):
         space = self.model.space
         if feature is not None and (space.width is not None or isinstance(numeric_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
-            return FeatureSpace(named, 0, feature, open_vocabulary=True, indicator=self.options.indicator)
+            highest = feature % space.width if isinstance(name, str) and space.width else feature  # of what is missing
+            return FeatureSpace(named, 0, highest, open_vocabulary=True, indicator=self._indicator)
         column = name if name in space.kinds else str(name).partition("=")[0]
         date, _, part = column.rpartition(".")
         if part in PARTS and space.kinds.get(date) == DATE:
             column = date
         open_vocabulary = not space.fixed_columns or column not in space.kinds
-        return FeatureSpace(named=True, open_vocabulary=open_vocabulary, indicator=self.options.indicator)
+        return FeatureSpace(named=True, open_vocabulary=open_vocabulary, indicator=self._indicator)
+
+    @property
+    def _indicator(self) -> bool:
+        """Whether a missing value is a feature of its own: to the model, or else by the options."""
+        known = self.model.space.indicator
+        return self.options.indicator if known is None else known
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
         """Features by name and number of an example with words, missing values or unknown columns."""

@@ -101,7 +101,8 @@ def _states_of(model: Model, beside: tuple[Any, Any] | None) -> Iterable[tuple[A
 def _is_bounded(model: Model) -> bool:
     """Whether the ids of a model's features make as many slots as it has room for: names, numbers or columns."""
     space = model.space
-    ids = max((space.highest or 0) + 1, space.width or 0, 1 << model.bits if space.named or not space.known else 0)
+    columns = (space.width or 0) * (2 if space.indicator else 1)  # what is missing of each stands behind them
+    ids = max((space.highest or 0) + 1, columns, 1 << model.bits if space.named or not space.known else 0)
     return model.budgeted or model.dimension <= ids + 1
 
 

@@ -15,7 +15,7 @@ from ouzel.streams.formats.catalogue import FORMATS, Format, find_format
 from ouzel.streams.formats.records import examples_in, is_rows, rows_of
 from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import Limits
-from ouzel.streams.missing import NA_TOKENS
+from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import chunks_of
@@ -105,12 +105,12 @@ def _table_rows(source: Source, format: Format) -> Iterator[bytes]:
         for batch in record_batches(source, Options(), format, lambda count: None):
             for row in batch.to_pylist():
                 cells = row.items() if typed else ((name, _cell_value(cell)) for name, cell in row.items())
-                present = {name: cell for name, cell in cells if cell is not None and cell == cell}
-                yield json.dumps(present, default=str).encode()
+                known = {name: cell if cell == cell else None for name, cell in cells}
+                yield json.dumps(known, default=str).encode()
 
 
 def _cell_value(cell: str | None) -> float | str | None:
     """Return the value of a cell of text: a number, a word, or None."""
-    if cell is None or cell.strip() in NA_TOKENS:
+    if cell is None or is_missing(cell):
         return None
     return float(cell) if is_number(cell) else cell

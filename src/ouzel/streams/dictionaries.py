@@ -59,7 +59,7 @@ class ObjectReader:
     def __init__(self, options: Options, space: FeatureSpace, kinds: Mapping[str, str] | None = None) -> None:
         self.options, self.space = options, space
         self.kinds = space.kinds if kinds is None else kinds  # of the columns whose kind is known
-        self._indicator = space.indicator or options.indicator
+        self._indicator = options.indicator if space.indicator is None else space.indicator
         self._numeric: dict[Any, Any] = {}  # columns whose numbers are the values of these features
         self._by_kind = not options.has_column_options  # whether a column is one of these by its kind alone
 
@@ -221,7 +221,8 @@ def _of_dictionaries(rows: list[Any], options: Options, reader: ObjectReader | N
     ends = np.cumsum(lengths, dtype=np.uint64)
     text = np.frombuffer(b"".join(texts.values()), np.uint8)
     names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
-    space = _space_of([name for name in found if name not in known.texts], bool(texts), options)
+    named = bool(texts) and options.space.width is None  # else they are of what is missing of an array
+    space = _space_of([name for name in found if name not in known.texts], named, options)
     if options.has_column_options and reader is not None and space.width is None:
         kinds = declared_kinds({name: None for features, *_ in rows for name in features}, options)
         space = space._replace(kinds=kinds, mixed=other_kinds([features for features, *_ in rows], kinds))

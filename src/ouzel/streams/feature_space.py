@@ -39,7 +39,7 @@ class FeatureSpace(NamedTuple):
     kinds: Mapping[str, str] = {}  # of a table's columns, by name
     mixed: Mapping[str, str] = {}  # columns that have had values of the OTHER kind, too, and that kind
     open_vocabulary: bool = False  # whether new names may come at any time: in text, dictionaries, JSON objects
-    indicator: bool = False  # whether a missing value is a feature of its own
+    indicator: bool | None = None  # whether a missing value is a feature of its own; None where there are no cells
     derived: DerivedFeatures = DerivedFeatures()  # features made of others
     edges: Mapping[str, tuple[float, ...]] = {}  # of the bins and hinges of columns
 
@@ -87,14 +87,19 @@ class FeatureSpace(NamedTuple):
         (229902, 1)
         """
         if self.width is not None and isinstance(name, str):
-            places = self.places() or {}
-            return places.get(name, self.place_of_missing(name.removesuffix(f"={NA_FEATURE}")))
+            column = name.removesuffix(f"={NA_FEATURE}")
+            place = (self.places() or {}).get(name)
+            return self.place_of_missing(column) if place is None and column != name else place
         return feature_id(numeric_id(name), seed, bits)
 
     def place_of_missing(self, column: str) -> int | None:
         """The id, above those of an array's columns, that means that one is missing; None if there is none."""
+        if self.width is None or not self.indicator:
+            return None
         place = (self.places() or {}).get(column)
-        return place + self.width if self.indicator and place is not None and self.width is not None else None
+        if not self.kinds and isinstance(number := numeric_id(column), int) and number < self.width:
+            place = number
+        return None if place is None else place + self.width
 
 
 NOTHING_KNOWN = FeatureSpace()
@@ -226,7 +231,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
         kinds,
         _mixed(known, given, kinds),
         known.open_vocabulary or given.open_vocabulary,
-        known.indicator or given.indicator,
+        given.indicator if known.indicator is None else known.indicator or bool(given.indicator),
         known.derived,
         known.edges or given.edges,
     )
@@ -278,7 +283,7 @@ def _check_against_columns(known: FeatureSpace, given: FeatureSpace) -> None:
             f"the model was learnt from arrays of {width} columns without names, and this data has names; "
             f"give an array of {width} columns, or train the model on data with names"
         )
-    elif given.highest is not None and given.highest >= (2 * width if known.indicator else width):
+    elif given.highest is not None and given.highest >= width:
         if given.open_vocabulary:
             raise DataError(f"there is no feature {given.highest}: the model was learnt from arrays of {width} columns")
         raise DataError(

@@ -11,7 +11,7 @@ import scipy.sparse as sparse
 
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.block import ROWS, Block
+from ouzel.streams.block import ROWS, Block, Names
 from ouzel.streams.block_stream import BlockStream, GivenBlocks
 from ouzel.streams.dictionaries import blocks_of_dictionaries
 from ouzel.streams.feature_space import columns_of_array
@@ -20,6 +20,7 @@ from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.labels import Label, as_weights, encode_labels
 from ouzel.streams.limits import UNLIMITED
+from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, Options, check_in_memory, make_options
 from ouzel.streams.sources.error_context import wrap_errors
 
@@ -30,14 +31,17 @@ def to_block(
     *,
     label_names: Sequence[Label] | None = None,
     weights: np.ndarray | None = None,
+    missing: bool | None = None,
 ) -> Block:
     """One block of an array (n, d) or of a SciPy matrix, zeros left out; ids are column numbers.
 
-    `labels` (n,) are numbers, NaN for none, or positions in `label_names`.
+    `labels` (n,) are numbers, NaN for none, or positions in `label_names`. NaN in an array is `missing`: the feature
+    column + d if that is true, none if it is false, and refused if it is None.
     """
     if np.ndim(X) != 2:
         raise DataError(f"examples are the rows of an array of two dimensions; got one of {np.ndim(X)}")
-    if sparse.issparse(X):
+    is_sparse, names, width = sparse.issparse(X), None, X.shape[1] if sparse.issparse(X) else np.shape(X)[1]
+    if is_sparse:
         X = _sound(X)
         if not X.has_canonical_format:
             X = X.copy()
@@ -48,6 +52,8 @@ def to_block(
         if X.shape[1] > MOST_ID + 1:
             raise DataError(f"the array has {X.shape[1]} columns; expected ids of features from 0 to {MOST_ID}")
         mask = X != 0
+        if missing is not None and X.dtype.kind == "f" and np.isnan(X).any():
+            X, mask, names = _with_marks(X, mask, missing)
         offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(mask, axis=1))])
         indices = np.broadcast_to(np.arange(X.shape[1], dtype=np.uint32), X.shape)[mask]
         data = X[mask]
@@ -59,7 +65,7 @@ def to_block(
         raise DataError.at(None, str(data[k]), "expected a finite number below 3.4e38", row=row, column=int(indices[k]))
     n = X.shape[0]
     offsets, ids = offsets.astype(np.uint64), indices.astype(np.uint32)
-    space = columns_of_array(X.shape[1], ids)
+    space = columns_of_array(width, ids[ids < width])._replace(indicator=None if is_sparse else missing)
     end = without_zeros(offsets, ids, values)  # zeros of a sparse matrix, or values too small for single precision
     return Block(
         offsets,
@@ -68,8 +74,28 @@ def to_block(
         np.full(n, np.nan) if labels is None else np.asarray(labels, np.float64),
         as_weights(weights, n),
         label_names=label_names,
+        names=names,
         space=space,
     )
+
+
+def _with_marks(X: np.ndarray, mask: np.ndarray, marked: bool) -> tuple[np.ndarray, np.ndarray, Names | None]:
+    """An array (n, d) with NaN, its non-zeros and names: d more columns say what is missing, if that is `marked`."""
+    lacking, width = np.isnan(X), X.shape[1]
+    if not marked:
+        return X, mask & ~lacking, None
+    if 2 * width > MOST_ID + 1:
+        raise DataError(f"the array has {width} columns, and some are missing; expected at most {(MOST_ID + 1) // 2}")
+    columns = np.flatnonzero(lacking.any(axis=0)).tolist()
+    names = Names.joined([Names.of_one(width + column, f"{column}={NA_FEATURE}") for column in columns])
+    wide = np.concatenate([X, np.ones_like(X)], axis=1)
+    return wide, np.concatenate([mask & ~lacking, lacking], axis=1), names
+
+
+def marks_missing(options: Options) -> bool:
+    """Whether NaN in an array is a feature of its own: not to a model whose ids are no columns of an array."""
+    space = options.space
+    return options.indicator and (space.width is not None or not space.known)
 
 
 def check_sparse(X: Any) -> None:
@@ -139,7 +165,8 @@ def blocks_from(
     by_name = not (sparse.issparse(data) or isinstance(data, np.ndarray))
     frame = by_name and is_table(data)
     kind = "a data frame" if frame else "examples given as dictionaries" if by_name else "an array"
-    check_in_memory(given, kind, [*OF_FILES, *(() if frame else OF_EXAMPLES), *(() if by_name else OF_COLUMNS_BY_NAME)])
+    of_columns = [] if by_name else [name for name in OF_COLUMNS_BY_NAME if name != "missing" or sparse.issparse(data)]
+    check_in_memory(given, kind, [*OF_FILES, *(() if frame else OF_EXAMPLES), *of_columns])
     given = replace(given, limits=UNLIMITED)
     remarks: list[str] = []
     if frame:
@@ -165,7 +192,8 @@ def _of_array(data: Any, labels: Any, weights: Any, options: Options, block_rows
     for start in range(0, X.shape[0], block_rows):
         here = slice(start, start + block_rows)
         weight = None if weights is None else weights[here]
-        yield from deriver.derive([to_block(X[here], codes[here], label_names=names, weights=weight)])
+        block = to_block(X[here], codes[here], label_names=names, weights=weight, missing=marks_missing(options))
+        yield from deriver.derive([block])
 
 
 def _of_pairs(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:

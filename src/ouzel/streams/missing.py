@@ -1,7 +1,8 @@
 """Missing values, in files and in memory.
 
 Missing are None, NaN, NaT and NA, empty and blank text, and the words that people and programs write for it (those of
-pandas and PyArrow). A missing value is absent, or, by option, a feature of its own, `column=(missing)`.
+pandas and PyArrow). A missing value is a feature of its own, `column=(missing)`, or, by option, none. A member that an
+object does not have is no missing value, and neither is a feature that a row of svmlight or Vowpal Wabbit text lacks.
 """
 
 from __future__ import annotations

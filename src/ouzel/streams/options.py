@@ -15,7 +15,7 @@ from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
 
 ON_ERROR = ("raise", "skip")
-MISSING = ("absent", "indicator")
+MISSING = ("indicator", "absent")
 SAMPLE = 1000
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, as of columns
 OF_NAMED = (*OF_COLUMNS, "crosses", "ngrams")
@@ -79,8 +79,8 @@ class Options:
         Count, "first rows that decide what columns hold; 0: each value of a JSON object is what it is"
     ] = SAMPLE
     """First rows that decide what columns hold; 0: each value of a JSON object is what it is."""
-    missing: str = "absent"
-    """What a missing value is: "absent", or a feature of its own ("indicator")."""
+    missing: str = "indicator"
+    """What a missing value is, unless a model knows it: a feature of its own ("indicator"), or none ("absent")."""
     columns: tuple[str, ...] = ()
     """Names of the columns of a table without a header."""
     skip_lines: Annotated[Count, "lines to leave out at the start of a table"] = 0
@@ -119,7 +119,9 @@ class Options:
         if self.on_error not in ON_ERROR:
             raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
         if self.missing not in MISSING:
-            raise OuzelError(f"missing must be 'absent' or 'indicator'; got {self.missing!r}")
+            raise OuzelError(f"missing must be 'indicator' or 'absent'; got {self.missing!r}")
+        if self.missing == "absent" and self.space.indicator:
+            raise OuzelError("to the model a missing value is a feature of its own; leave out", missing=self.missing)
         if not isinstance(self.space, FeatureSpace):
             raise OuzelError(f"space is that of a model, model.space; got {self.space!r}")
         if self.delimiter is not None and (
@@ -139,8 +141,9 @@ class Options:
 
     @property
     def indicator(self) -> bool:
-        """Whether a missing value is a feature of its own, by the model or by the options."""
-        return self.space.indicator or self.missing == "indicator"
+        """Whether a missing value is a feature of its own: to the model, or by the options if it knows of no cells."""
+        known = self.space.indicator
+        return self.missing == "indicator" if known is None else known
 
     @property
     def requested(self) -> DerivedFeatures:

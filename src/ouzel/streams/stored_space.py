@@ -20,7 +20,7 @@ FEATURES: dict[str, Any] = {
     "kinds": list[tuple[str, Annotated[str, Choice(tuple(KINDS))]]],
     "also": list[tuple[str, Annotated[str, Choice((NUMBER, CATEGORY))]]],
     "loose": bool,
-    "indicator": bool,
+    "indicator": bool | None,
     "crosses": list[str],
     "ngrams": list[str],
     "bins": list[str],

@@ -8,6 +8,7 @@ from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.model.model import Model
 from ouzel.model.settings import in_words, normalized, resolve_settings
+from ouzel.streams.options import Options
 
 
 class ContradictionError(OuzelError):
@@ -45,7 +46,9 @@ def validate_resume_options(
         if (type(wanted), wanted) != (type(stored_value), stored_value):  # terms without parameters are equal tuples
             known = in_words(model.settings)
             raise contradiction(path, name, value, known.get(name))
-    stored_options = {**stored, "bits": model.bits, "seed": model.seed}
+    marked = model.space.indicator
+    missing = stored.get("missing", Options.missing) if marked is None else "indicator" if marked else "absent"
+    stored_options = {**stored, "bits": model.bits, "seed": model.seed, "missing": missing}
     for name, value in reading.items():
         before = stored_options.get(name)
         before = tuple(before) if isinstance(before, list) else before

@@ -52,7 +52,7 @@ def test_columns_read_as_dictionaries_hold_what_they_say(tmp_path, kind):
     found, error, _ = examples(path)
 
     assert error is None
-    expected = [{feature_id(f"city={word}"): 1.0} if word else {} for word in words]
+    expected = [{feature_id(f"city={word or '(missing)'}"): 1.0} for word in words]
     assert [features for _, _, features in found] == [{feature_id("x"): 0.5} | here for here in expected]
 
 
@@ -162,7 +162,7 @@ def test_dictionaries_of_batches_may_change_or_stay(tmp_path):
             for part in parts:
                 stream.write_batch(part)
 
-    found, plain = (examples(tmp_path / f"{name}.arrow", missing="indicator") for name in tables)
+    found, plain = (examples(tmp_path / f"{name}.arrow") for name in tables)
 
     assert found == plain
     assert found[1] is None
@@ -182,7 +182,9 @@ def test_dictionaries_of_many_cells_for_the_rows_may_be_of_any_kind_of_text(tmp_
     found, error, _ = examples(path)
 
     assert error is None
-    assert [features for _, _, features in found] == [{feature_id("city=word 17"): 1.0}, {}]
+    assert [features for _, _, features in found] == [
+        {feature_id(f"city={word}"): 1.0} for word in ("word 17", "(missing)")
+    ]
 
 
 def test_positions_beyond_a_dictionary_are_refused():
@@ -205,8 +207,8 @@ def test_words_of_a_dictionary_that_no_row_has_are_neither_features_nor_labels()
     (block,) = ouzel.blocks_from(pyarrow.table({"city": words}), words.to_pylist())
     named = block.names.text.tobytes().decode()
 
-    assert named == "city=acity=b"
-    assert block.nonzeros == 40
+    assert named == "city=acity=bcity=(missing)"
+    assert block.nonzeros == 60
 
 
 def test_categories_of_labels_that_no_row_has_are_not_classes(tmp_path):

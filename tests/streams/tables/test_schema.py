@@ -140,19 +140,22 @@ def test_members_of_objects_that_mix_numbers_and_words_are_categories(tmp_path):
 def test_numbers_in_typed_columns_can_be_categories():
     table = pyarrow.table({"a": [1, 2, None], "b": [1.0, float("nan"), 2.5]})
 
-    found = features_of(ouzel.blocks_from(table, [1, 0, 1], categorical="all"))
+    found = features_of(ouzel.blocks_from(table, [1, 0, 1], categorical="all", missing="absent"))
 
     assert found == [ids(**{"a=1": 1.0, "b=1": 1.0}), ids(**{"a=2": 1.0}), ids(**{"b=2.5": 1.0})]
 
 
 @pytest.mark.parametrize("word", [*WORDS, "", " "])
-def test_the_words_for_nothing_are_absent_from_every_format(tmp_path, word):
+def test_the_words_for_nothing_are_one_feature_in_every_format(tmp_path, word):
     rows = [{"y": 1, "x": "a", "z": word}, {"y": 0, "x": word, "z": "b"}]
-    expected = [ids(**{"x=a": 1.0}), ids(**{"z=b": 1.0})]
+    marked = [ids(**{"x=a": 1.0, "z=(missing)": 1.0}), ids(**{"x=(missing)": 1.0, "z=b": 1.0})]
+    plain = [ids(**{"x=a": 1.0}), ids(**{"z=b": 1.0})]
 
-    for path in wrote(tmp_path, rows)[:3]:
-        assert features_of(ouzel.read(path)) == expected
-    assert features_of(ouzel.blocks_from([({"x": row["x"], "z": row["z"]}, row["y"]) for row in rows])) == expected
+    for missing, expected in (("indicator", marked), ("absent", plain)):
+        for path in wrote(tmp_path, rows)[:3]:
+            assert features_of(ouzel.read(path, missing=missing)) == expected
+        pairs = [({"x": row["x"], "z": row["z"]}, row["y"]) for row in rows]
+        assert features_of(ouzel.blocks_from(pairs, missing=missing)) == expected
     assert is_missing(word)
     data = np.frombuffer(bytearray(word.encode()), np.uint8)
     assert not word.strip() or is_na_token(data, np.int64(0), np.int64(len(data)))
@@ -170,7 +173,7 @@ def test_nothing_is_one_thing_in_objects_tables_and_dictionaries(tmp_path):
     nan = float("nan")
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
-    (tmp_path / "t.jsonl").write_text('{"y":1,"a":NaN,"b":null,"c":2}\n{"y":0,"a":1.5}\n')
+    (tmp_path / "t.jsonl").write_text('{"y":1,"a":NaN,"b":null,"c":2}\n{"y":0,"a":1.5,"b":null,"c":null}\n')
     pyarrow.parquet.write_table(
         pyarrow.table({"y": [1, 0], "a": [nan, 1.5], "b": pyarrow.nulls(2), "c": [2, None]}), tmp_path / "t.parquet"
     )
@@ -182,19 +185,23 @@ def test_nothing_is_one_thing_in_objects_tables_and_dictionaries(tmp_path):
 
     found = [features_of(ouzel.read(tmp_path / name)) for name in ("t.jsonl", "t.parquet")]
     found += [features_of(ouzel.blocks_from(frame)) for frame in frames]
+    plain = [features_of(ouzel.read(tmp_path / name, missing="absent")) for name in ("t.jsonl", "t.parquet")]
+    plain += [features_of(ouzel.blocks_from(frame, missing="absent")) for frame in frames]
 
-    assert found == [[ids(c=2.0), ids(a=1.5)]] * 5
+    a, b, c = ({f"{name}=(missing)": 1.0} for name in "abc")
+    assert found == [[ids(c=2.0, **a, **b), ids(a=1.5, **b, **c)]] * 5
+    assert plain == [[ids(c=2.0), ids(a=1.5)]] * 5
 
 
-def test_a_missing_value_may_be_a_feature_of_its_own(tmp_path):
+def test_a_missing_value_is_a_feature_of_its_own(tmp_path):
     rows = [{"y": 1, "x": "a", "z": None}, {"y": 0, "x": None, "z": 2.5}]
     expected = [ids(**{"x=a": 1.0, "z=(missing)": 1.0}), ids(**{"x=(missing)": 1.0, "z": 2.5})]
 
     for path in wrote(tmp_path, rows)[:3]:
-        assert features_of(ouzel.read(path, missing="indicator")) == expected
+        assert features_of(ouzel.read(path)) == expected
     pairs = [({"x": row["x"], "z": row["z"]}, row["y"]) for row in rows]
-    assert features_of(ouzel.blocks_from(pairs, missing="indicator")) == expected
+    assert features_of(ouzel.blocks_from(pairs)) == expected
     model = ouzel.Model("adagrad")
-    for block in ouzel.blocks_from(pairs, missing="indicator"):
+    for block in ouzel.blocks_from(pairs):
         model.learn(block)
     assert features_of(ouzel.blocks_from(pairs, model=model)) == expected

@@ -196,16 +196,18 @@ def test_cells_of_every_kind_become_features(tmp_path):
     words = ["word=a", "list=p", "list=q", "day.month=1", "day.weekday=Thu"]
     assert {feature_id(word): 1.0 for word in words}.items() <= first.items()
     assert {feature_id("number"): 2.5, 7: 1.0, feature_id("object.inner"): 4.0}.items() <= first.items()
-    assert len(first) == 9
-    parts = {feature_id(word): 1.0 for word in ("day.month=1", "day.weekday=Fri")}
+    assert len(first) == 10
+    missing = ("number=(missing)", "word=(missing)", "nothing=(missing)")
+    parts = {feature_id(word): 1.0 for word in ("day.month=1", "day.weekday=Fri", *missing)}
     assert second == {7: 3.0, feature_id("bytes=b"): 1.0, feature_id("day"): 86400.0, **parts}
 
 
 def test_json_has_the_features_that_parquet_has(tmp_path):
     rows = [
         {"y": 1, "word": " a ", "list": ["p", None, "", 2.0, True], "object": {"inner": {"deep": 3}, "word": "b"}},
-        {"y": 0, "word": "", "list": [], "object": {"inner": {"deep": 4}}, "²": 1.0, "007": 2},
+        {"y": 0, "word": "", "list": [], "object": {"inner": {"deep": 4}, "word": None}, "²": 1.0, "007": 2},
     ]
+    rows[0] |= {"²": None, "007": None}
     table = {
         "y": [1, 0],
         "word": [" a ", ""],
@@ -221,7 +223,7 @@ def test_json_has_the_features_that_parquet_has(tmp_path):
         assert examples(lines, **options) == examples(parquet, **options)
 
 
-def test_words_that_only_look_like_infinity_are_words_and_nothing_is_absent(tmp_path):
+def test_words_that_only_look_like_infinity_are_words_and_nothing_is_missing(tmp_path):
     words = ["info", "in", "infinit", "infinity!", "INFINITIVE", "-i", "e39", "1e39x", "--inf"]
     path = wrote(tmp_path, "t.csv", "y,x\n" + "".join(f"1,{word}\n" for word in (*words, "NA", "nan", "", "NaN")))
 
@@ -229,7 +231,8 @@ def test_words_that_only_look_like_infinity_are_words_and_nothing_is_absent(tmp_
 
     assert error is None
     assert [features for _, _, features in found[: len(words)]] == [{feature_id(f"x={word}"): 1.0} for word in words]
-    assert [features for _, _, features in found[len(words) :]] == [{}, {}, {}, {}][: len(found) - len(words)]
+    missing = [{feature_id("x=(missing)"): 1.0}] * 4
+    assert [features for _, _, features in found[len(words) :]] == missing[: len(found) - len(words)]
 
 
 def test_a_column_that_is_neither_number_nor_text_is_refused(tmp_path):

@@ -11,6 +11,7 @@ from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER, FeatureSpace, column_key
+from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_text, numbers_of, types
 from ouzel.streams.tables.columns import Columns
@@ -25,7 +26,7 @@ class NumberColumns:
 
     def __init__(self, options: Options, label: str, id: str) -> None:
         self.options, self.label, self.id = options, label, id
-        self._supported = options.space.width is None and not (options.derived or options.indicator or options.group)
+        self._supported = options.space.width is None and not (options.derived or options.group)
         self._plain = replace(options, text=(), categorical=(), numeric=(), ignore=(), keep=(), dates=())
         self._columns: dict[pyarrow.Schema, Columns | None] = {}  # by their schema
 
@@ -45,15 +46,25 @@ class NumberColumns:
         assert block.names is not None
         if np.isnan(block.labels).any() or len(np.unique(block.names.ids)) < len(block.names.ids):
             return None
-        some = [
-            feature_id(name, self._plain.seed, self._plain.bits)
-            for name in batch.schema.names
-            if _has_number(batch, name)
-        ]
-        seen = np.isin(block.names.ids, some)  # a column of missing values alone is not known yet
+        seen = np.isin(block.names.ids, self._ids(batch))  # a column of missing values alone is not known yet
         ids, starts, ends = (part[seen] for part in block.names[:3])
-        space = FeatureSpace(named=bool(len(ids)), open_vocabulary=True, kinds=dict(self.options.space.kinds))
+        space = FeatureSpace(
+            named=bool(len(ids)),
+            open_vocabulary=True,
+            kinds=dict(self.options.space.kinds),
+            indicator=self.options.indicator,
+        )
         return block._replace(names=block.names._replace(ids=ids, starts=starts, ends=ends), space=space)
+
+    def _ids(self, batch: pyarrow.RecordBatch) -> list[int]:
+        """Return the ids of the features that a batch may have: of columns with a number, and of what is missing."""
+        names = []
+        for name in batch.schema.names:
+            array = batch.column(name)
+            missing = np.isnan(numbers_of(array, np.nan)) if _is_number(array.type) else np.ones(1, np.bool_)
+            names += [] if missing.all() else [name]
+            names += [f"{name}={NA_FEATURE}"] if self.options.indicator and missing.any() else []
+        return [feature_id(name, self._plain.seed, self._plain.bits) for name in names]
 
     def longest(self, schema: pyarrow.Schema) -> int:
         """Return the largest number of bytes that a row takes as a line of JSON, its label excluded."""
@@ -88,12 +99,6 @@ class NumberColumns:
         """Return whether a column holds the values of the feature of its name."""
         kind = self.options.space.kinds.get(field.name) or self.options.kind_of(field.name)
         return _is_number(field.type) and kind in (None, NUMBER) and isinstance(column_key(field.name), str)
-
-
-def _has_number(batch: pyarrow.RecordBatch, column: str) -> bool:
-    """Return whether a column has a number."""
-    array = batch.column(column)
-    return bool(_is_number(array.type) and not np.isnan(numbers_of(array, np.nan)).all())
 
 
 def _is_number(kind: pyarrow.DataType) -> bool:

@@ -17,6 +17,7 @@ from ouzel.streams.dates import PARTS, WORDS
 from ouzel.streams.kernels.batch_hash import EIGHT, LANES, ONE, THREE, ZERO, hash_update_bytes, lane_of, put_name
 from ouzel.streams.kernels.new_names import find_new, record_name
 from ouzel.streams.kernels.row_buffer import OWN_LINE, PLACES, put_word
+from ouzel.streams.missing import NA_FEATURE
 
 PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, FALLBACK, PART = (np.uint8(role) for role in range(9))
 """Roles of a member: PLAIN has the kind of its value, FALLBACK leaves its object to Python, and a PART is the calendar
@@ -45,6 +46,8 @@ PURE = 19  # whether it holds categories, none of them known to be a number
 COLUMNS = 24
 WORD_ROOM = 4  # bytes for each word of a calendar part; the text of keys begins with these words
 PART_WORDS = b"".join(word.encode().ljust(WORD_ROOM, b"\0") for part in PARTS for word in WORDS[part])
+NO_WORD = NA_FEATURE.encode()  # what is missing has a name with this word, which stands behind those
+NO_WORD_AT, NO_WORD_END = np.uint64(len(PART_WORDS)), np.uint64(len(PART_WORDS) + len(NO_WORD))
 TWO = np.uint64(2)
 
 # The lines of a block of names that say where each name lies.
@@ -145,10 +148,10 @@ class KeyTable:
     def __init__(self) -> None:
         table = np.zeros((16, COLUMNS), np.uint64)
         table[0, HEAD_BITS] = ALL  # no key has eight zeros
-        text = np.frombuffer(PART_WORDS.ljust(256, b"\0"), np.uint8).copy()
+        text = np.frombuffer((PART_WORDS + NO_WORD).ljust(512, b"\0"), np.uint8).copy()
         self.arrays = Keys(text, table, np.zeros(64, np.uint32))
         self._count = 1  # rows of the table, row 0 counted
-        self._filled = len(PART_WORDS) + 2 * GAP  # bytes of the text
+        self._filled = len(PART_WORDS + NO_WORD) + 2 * GAP  # bytes of the text
 
     def __len__(self) -> int:
         return self._count - 1
@@ -228,6 +231,13 @@ def put_any_category(buffer, name, place, keys, key, data, start, end, word, wor
     lanes, lane = buffer.names.lanes, lane_of(name)
     lanes[lane + STARTS], lanes[lane + ENDS] = start, end
     lanes[lane + WORD_STARTS], lanes[lane + WORD_ENDS] = word, word_end
+
+
+@force_inline
+def put_missing(buffer, name, place, keys, key):
+    """Put the feature of a missing value of a key."""
+    start, end = keys.table[key, START], keys.table[key, START] + keys.table[key, SIZE]
+    put_any_category(buffer, name, place, keys, key, keys.text, start, end, NO_WORD_AT, NO_WORD_END, IN_KEYS)
 
 
 @force_inline

@@ -42,6 +42,7 @@ from ouzel.streams.formats.json_names import (
     is_key,
     put_any_category,
     put_category,
+    put_missing,
     record_new_names,
     same_text,
 )
@@ -397,7 +398,11 @@ def read_objects(
             if role <= DATES:
                 if missing:
                     if indicator:
-                        break
+                        if keys.table[key, FIELD]:
+                            break
+                        put_missing(buffer, named, count, keys, key)
+                        named += ONE
+                        count += ONE
                 else:
                     name = ZERO
                     if word_end > ZERO:

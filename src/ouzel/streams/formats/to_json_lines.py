@@ -25,6 +25,7 @@ from ouzel.streams.tables.arrow_types import (
 Encode = Callable[[Any], bytes]
 TEXT = pyarrow.large_binary()
 OPEN, CLOSE, COMMA, NEWLINE, MINUS, POINT, ZERO = (np.uint8(ord(mark)) for mark in "{},\n-.0")
+NULL = np.frombuffer(b"null", np.uint8)
 POWERS = tuple(10.0**places for places in range(7))  # of as many decimals as are few
 MOST_WHOLE = 1e15
 MOST_WIDTH = 24  # bytes of one
@@ -33,7 +34,7 @@ MOST_WIDTH = 24  # bytes of one
 def lines_of_batch(batch: pyarrow.RecordBatch, encode: Encode) -> bytes:
     """Return each row of an Arrow record batch as a line of JSON, whose members are its columns, as in a file.
 
-    Null and NaN are left out; an infinite number stays, for readers to refuse. `encode` writes names, words and lists.
+    What is missing is null; an infinite number stays, for readers to refuse. `encode` writes names, words and lists.
     """
     table = flat(pyarrow.Table.from_batches([batch]))
     if not table.num_rows or not table.num_columns:
@@ -136,24 +137,17 @@ def write_decimals(numbers, starts, text):
 @kernel
 def _size(starts, text, ends, keys, rows):
     """Return the bytes of the lines that `_write` writes."""
-    size = 3 * rows
-    for j in range(len(ends) - 1):
-        key = ends[j + 1] - ends[j]
-        for i in range(j * rows, (j + 1) * rows):
-            length = starts[i + 1] - starts[i]
-            if length:
-                size += length + key + 1
-    for i in range(rows):
-        for j in range(len(ends) - 1):
-            if starts[j * rows + i + 1] > starts[j * rows + i]:
-                size -= 1  # the first member has no comma before it
-                break
+    columns = len(ends) - 1
+    size = rows * (ends[columns] + columns + 2)  # braces, a newline, and commas
+    size += starts[len(starts) - 1] - starts[0]
+    for i in range(columns * rows):
+        size += len(NULL) * (starts[i + 1] == starts[i])
     return size
 
 
 @kernel
 def _write(starts, text, ends, keys, rows, lines):
-    """Write a line for each row: the cells that are not empty, behind their keys; cell i of column j is j rows + i."""
+    """Write a line for each row: its cells behind their keys, null for none; cell i of column j is j rows + i."""
     at = 0
     for i in range(rows):
         lines[at] = OPEN
@@ -161,13 +155,14 @@ def _write(starts, text, ends, keys, rows, lines):
         first = at
         for j in range(len(ends) - 1):
             start, stop = starts[j * rows + i], starts[j * rows + i + 1]
-            if start == stop:
-                continue
             if at > first:
                 lines[at] = COMMA
                 at += 1
             for k in range(ends[j], ends[j + 1]):
                 lines[at] = keys[k]
+                at += 1
+            for k in range(len(NULL) if start == stop else 0):
+                lines[at] = NULL[k]
                 at += 1
             for k in range(start, stop):
                 lines[at] = text[k]

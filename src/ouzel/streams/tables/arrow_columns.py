@@ -9,7 +9,6 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.sort import AT_ONCE, TURN
-from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.kernels.batch_hash import (
     ONE,
@@ -26,14 +25,13 @@ from ouzel.streams.kernels.new_names import NewNames, add_if_present, copy_names
 from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, rank_into, sort_row
 from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
-from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
+from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, NONE, TILE, Layout, Rows
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.truth_values import SPELLINGS, is_large_truth
 
 if TYPE_CHECKING:
     import pyarrow
 
-NONE = np.uint32(MOST_ID + 1)  # the id of a cell without a word
 SOME = np.uint64(256)  # cells that are hashed together, in the nearest cache
 BEHIND = np.uint64(24)  # bytes from the start of a word that must exist to gather it without a loop
 SPECIAL = np.uint8(1)  # a byte that begins or ends a word for missing or a truth value
@@ -72,10 +70,10 @@ def _is_word(data, start, stop):
 
 @kernel
 def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
-    """Write the id of each word, or NONE, to `ids` (n,); return how many of them are not yet seen.
+    """Write the id of each word, or of a missing one, to `ids` (n,); return how many words are new, and are missing.
 
-    Returns UNSOUND if a word has more than `longest` bytes, lies outside of the text, or is a truth value with capital
-    letters.
+    `seen` has the ids of those that are not new. Returns UNSOUND if a word has more than `longest` bytes, lies outside
+    of the text, or is a truth value with capital letters.
     """
     offsets, data, valid = words
     some_are_null = len(valid) > 0
@@ -83,7 +81,8 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
     near_end = max(size_of_text, BEHIND) - BEHIND  # from there on, words are gathered byte by byte
     word, tail, bits = layout.words[column], layout.tails[column], layout.bits[column]
     before = layout.ends[column + ONE] - layout.ends[column]
-    count, n = ZERO, np.uint64(len(ids))
+    nothing = layout.marks[column]
+    count, lacking, n = ZERO, ZERO, np.uint64(len(ids))
     next_start, is_odd = np.uint64(offsets[0]), np.uint8(0)
     for first in range(ZERO, n, SOME):
         some = min(SOME, n - first)
@@ -91,7 +90,7 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
             start, stop = next_start, np.uint64(offsets[first + k + ONE])
             next_start = stop
             if (start > stop) | (stop > size_of_text):
-                return UNSOUND
+                return UNSOUND, ZERO
             present = np.uint64(stop > start)
             if some_are_null:
                 present &= np.uint64(valid[first + k])
@@ -102,7 +101,7 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
                 start, stop = trim_blanks(data, start, stop)
                 present &= np.uint64(_is_word(data, start, stop))
                 if present and is_large_truth(data, start, stop):
-                    return UNSOUND
+                    return UNSOUND, ZERO
             size = stop - start
             if start < near_end:
                 put_name(pending, k, word, tail, bits, data, start, max(size, ONE), before + size)
@@ -110,15 +109,16 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
                 hashed, rest, _ = hash_update_bytes(word, tail, bits, data, start, stop)
                 put_hashed_name(pending, k, hashed, rest, before + size)
             if present & np.uint64(size > longest):
-                return UNSOUND
+                return UNSOUND, ZERO
             ids[first + k] = present
         hash_names(pending, some)
         for k in range(some):
             identity, present = pending.hashes[k] & mask, np.uint64(ids[first + k])
-            ids[first + k] = identity if present else NONE
+            ids[first + k] = identity if present else nothing
             new[count] = first + k
             count += add_if_present(seen, identity, present)
-    return np.int64(count)
+            lacking += ONE - present
+    return np.int64(count), lacking
 
 
 @kernel
@@ -144,8 +144,8 @@ class PlainReader:
 
     def read(
         self, words: PlainWords, column: int, seen: np.ndarray, ids: np.ndarray, new: np.ndarray, spans: np.ndarray
-    ) -> NewNames | None:
-        """Write the id of each cell of a column, or NONE, to `ids` (n,); return the words that are not yet `seen`.
+    ) -> tuple[NewNames, bool] | None:
+        """Write the ids of the cells of a column (n,); return the words that are not `seen`, and if any is missing.
 
         None if a cell must be refused. `new` (n,) uint64 and `spans` (n, SPAN) are scratch.
         """
@@ -153,20 +153,21 @@ class PlainReader:
             self._pending = allocate_names(int(SOME))
         place = np.uint64(column)
         room = seen, self._pending, ids, new
-        count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
+        count, lacking = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
         if count < 0:
             return None
         size = int(_record_plain(words, self._layout, place, new[:count], ids, spans))
-        return NewNames(self._layout.prefixes, words.data, spans[:count], size)
+        return NewNames(self._layout.prefixes, words.data, spans[:count], size), lacking > 0
 
 
 @kernel
-def _pick(codes, cells, batch, seen, ids, new):
-    """Write the ids, or NONE, of `codes` (n,), positions in `cells`; return how many words are new.
+def _pick(codes, cells, starts, ends, batch, seen, ids, new):
+    """Write the ids of `codes` (n,), positions in `cells`; return how many words are new, and whether any is missing.
 
-    Their cells are written to `new` (n,) first. `cells` (m, 2) are the ids, and the last batch that had each.
+    Their cells are written to `new` (n,) first. `cells` (m, 2) are the ids, and the last batch that had each; a cell
+    whose start (m,) is its end is missing.
     """
-    used = count = ZERO
+    used = count = lacking = ZERO
     for i in range(np.uint64(len(codes))):
         cell = np.uint64(codes[i])
         ids[i] = cells[cell, ZERO]
@@ -175,10 +176,11 @@ def _pick(codes, cells, batch, seen, ids, new):
         cells[cell, ONE] = batch
     for k in range(used):
         cell = new[k]
-        identity = cells[cell, ZERO]
+        present = np.uint64(starts[cell] < ends[cell])
         new[count] = cell
-        count += add_if_present(seen, identity, np.uint64(identity != NONE))
-    return count
+        count += add_if_present(seen, cells[cell, ZERO], present)
+        lacking += ONE - present
+    return count, lacking
 
 
 @kernel
@@ -210,8 +212,8 @@ class DictionaryReader:
         ids: np.ndarray,
         new: np.ndarray,
         spans: np.ndarray,
-    ) -> NewNames:
-        """Write the ids, or NONE, of positions (n,) in a dictionary; return the words that are not yet `seen`.
+    ) -> tuple[NewNames, bool]:
+        """Write the ids of positions (n,) in a dictionary; return the words that are not `seen`, and if any is missing.
 
         `new` (n,) uint64 and `spans` (n, SPAN) are scratch.
         """
@@ -219,20 +221,22 @@ class DictionaryReader:
         if self._known is not known:
             self._known, self._batch = known, 0
             self._cells = np.zeros((len(starts), 2), np.uint32)
-            self._cells[:, 0] = np.where(starts < ends, known.cells.ids, NONE)
+            self._cells[:, 0] = np.where(starts < ends, known.cells.ids, self._layout.marks[self._column])
         self._batch += 1
         codes = codes.view()
         codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
-        count = int(_pick(codes, self._cells, np.uint32(self._batch), seen, ids, new))
+        found = _pick(codes, self._cells, starts, ends, np.uint32(self._batch), seen, ids, new)
+        count, lacking = map(int, found)
         size = int(_record_coded(starts, ends, self._cells, self._layout, self._column, new[:count], spans))
-        return NewNames(self._layout.prefixes, known.text, spans[:count], size)
+        return NewNames(self._layout.prefixes, known.text, spans[:count], size), lacking > 0
 
 
 @kernel
-def _transpose(layout, places, words, numbers, offsets, ids, values):
+def _transpose(layout, places, lacking, words, numbers, offsets, ids, values):
     """Write rows of features in canonical order; return how many features there are.
 
-    `places` (columns,) are the positions of columns in `words` (m, n), ids or NONE, or in `numbers` (k, n).
+    `places` (columns,) are the positions of columns in `words` (m, n), ids or NONE, or in `numbers` (k, n); where one
+    of these is NaN, its column is `lacking` (columns,) bool.
     """
     width, n = np.uint64(len(layout.kinds)), len(offsets) - 1
     height = max(1, TILE // max(1, len(layout.kinds)))  # rows that are transposed together, in the nearest cache
@@ -248,7 +252,15 @@ def _transpose(layout, places, words, numbers, offsets, ids, values):
             ends[i] = i * width
         for column in range(width):
             place = places[column]
-            if layout.kinds[column] == IS_NUMBER:
+            if layout.kinds[column] == IS_NUMBER and lacking[column]:
+                part = numbers[place, first:]
+                for i in range(rows):
+                    value, end = part[i], ends[i]
+                    missing = value != value
+                    tile_ids[end] = (layout.marks[column] if missing else layout.own[column]) ^ TURN
+                    tile_values[end] = np.float32(1.0) if missing else value
+                    ends[i] = end + np.uint64(value != 0.0)
+            elif layout.kinds[column] == IS_NUMBER:
                 part = numbers[place, first:]
                 for i in range(rows):
                     value, end = part[i], ends[i]
@@ -290,14 +302,15 @@ class ColumnRows:
         self,
         rows: int,
         words: Mapping[int, PlainWords | tuple[DecodedDictionary, np.ndarray]],
-        numbers: Mapping[int, np.ndarray],
+        numbers: Mapping[int, tuple[np.ndarray, bool]],
         seen: np.ndarray,
         spans: np.ndarray,
-    ) -> tuple[Rows, Names] | None:
-        """The features of rows, and the names of words that are not yet `seen`; None if a cell must be refused.
+    ) -> tuple[Rows, Names, np.ndarray] | None:
+        """The features of rows, the names of words that are not yet `seen`, and a mask of columns that lack something.
 
-        By their places, columns are text, dictionaries with the cell of each row (n,), or `numbers` (n,), 0 where there
-        is none. `spans` (cells, SPAN) is scratch.
+        By their places, columns are text, dictionaries with the cell of each row (n,), or `numbers` (n,), each with
+        whether any of them is NaN, which is missing; a number that is 0 is no feature. None if a cell must be refused.
+        `spans` (cells, SPAN) is scratch.
         """
         if (
             rows > self._words.shape[1] - CACHE_LINE_PADDING
@@ -307,7 +320,7 @@ class ColumnRows:
             self._words = np.empty((len(words), rows + CACHE_LINE_PADDING), np.uint32)
             self._numbers = np.empty((len(numbers), rows + CACHE_LINE_PADDING), np.float32)
             self._scratch = np.empty(rows, np.uint64)
-        places = np.zeros(len(self._layout.kinds), np.int64)
+        places, lacking = np.zeros(len(self._layout.kinds), np.int64), np.zeros(len(self._layout.kinds), np.bool_)
         parts: list[NewNames] = []
         filled = 0
         for place, (column, cells) in enumerate(words.items()):
@@ -321,12 +334,13 @@ class ColumnRows:
                 known, codes = cells
                 reader = self._coded.setdefault(column, DictionaryReader(self._layout, column))
                 found = reader.read(known, codes, seen, here, self._scratch, free)
-            parts.append(found)
-            filled += len(found.spans)
-        for place, (column, values) in enumerate(numbers.items()):
+            names, lacking[column] = found
+            parts.append(names)
+            filled += len(names.spans)
+        for place, (column, (values, lacking[column])) in enumerate(numbers.items()):
             self._numbers[place, :rows], places[column] = values, place
         size = rows * (len(words) + len(numbers))
         read = Rows(np.empty(rows + 1, np.uint64), np.empty(size, np.uint32), np.empty(size, np.float32))
         buffers = self._words[:, :rows], self._numbers[:, :rows]
-        end = int(_transpose(self._layout, places, *buffers, *read))
-        return Rows(read.offsets, read.ids[:end], read.values[:end]), copy_names(parts)
+        end = int(_transpose(self._layout, places, lacking, *buffers, *read))
+        return Rows(read.offsets, read.ids[:end], read.values[:end]), copy_names(parts), lacking

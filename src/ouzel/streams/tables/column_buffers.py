@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 KINDS = (NUMBER, CATEGORY)  # of columns that have one feature in a cell
 IS_NUMBER = KINDS.index(NUMBER)
 TILE = np.int64(1 << 13)  # features
+NONE = np.uint32(MOST_ID + 1)  # the id of a cell without a feature
 CACHE_LINE_PADDING = 80  # numbers between buffers, or those of 2^k rows would share cache lines
 
 
@@ -38,6 +39,7 @@ class Layout(NamedTuple):
     words: np.ndarray  # (columns,) uint32, with the next two the states of the hash after each prefix
     tails: np.ndarray  # (columns,) uint64
     bits: np.ndarray  # (columns,) uint64
+    marks: np.ndarray  # (columns,) uint32, the ids of what is missing, NONE where that is no feature
 
 
 @kernel
@@ -49,15 +51,18 @@ def _hash_prefixes(seed, layout):
         )
 
 
-def layout_of(names: Sequence[str], kinds: Mapping[str, str], ids: Mapping[str, int], seed: int) -> Layout:
-    """The layout of a table with columns of these names, kinds and, for numbers, ids."""
+def layout_of(
+    names: Sequence[str], kinds: Mapping[str, str], ids: Mapping[str, int], seed: int, marks: Mapping[str, int]
+) -> Layout:
+    """The layout of columns of these names, kinds and, for numbers, ids; `marks` are the ids of missing ones."""
     known = [KINDS.index(kinds[name]) if kinds.get(name) in KINDS else len(KINDS) for name in names]
     own = [ids.get(name, 0) for name in names]
     prefixes = [f"{name}=".encode() for name in names]
     ends = np.cumsum([0, *map(len, prefixes)]).astype(np.uint64)
-    room = (np.empty(len(names), kind) for kind in (np.uint32, np.uint64, np.uint64))
+    words, tails, bits = (np.empty(len(names), kind) for kind in (np.uint32, np.uint64, np.uint64))
     text = np.frombuffer(b"".join([*prefixes, bytes(COPIED)]), np.uint8)
-    layout = Layout(np.array(known, np.uint8), np.array(own, np.uint32), text, ends, *room)
+    absent = np.array([marks.get(name, NONE) for name in names], np.uint32)
+    layout = Layout(np.array(known, np.uint8), np.array(own, np.uint32), text, ends, words, tails, bits, absent)
     _hash_prefixes(seed, layout)
     return layout
 

@@ -40,7 +40,7 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.missing import is_na_number_token, is_na_token, is_one_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.cells import is_infinity
-from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, Layout, Rows
+from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, NONE, Layout, Rows
 from ouzel.streams.truth_values import NEITHER, lower, may_be_truth, truth_of
 
 MARK = "\ufdd0"  # in place of bytes that are not UTF-8: Unicode keeps this one for use within programs
@@ -373,17 +373,27 @@ def _record_words(buffer, names, layout, mask, seen, spans, count):
     return count
 
 
+@force_inline
+def _mark(buffer, place, layout, column, marked):
+    """Put what is missing of a column at a place; return 1 if it is a feature, else 0."""
+    marked[column] = True
+    put_number(buffer, place, layout.marks[column], layout.marks[column], np.float32(1.0))
+    return np.uint64(layout.marks[column] != NONE)
+
+
 @kernel
 def _read(data, starts, sizes, layout, longest, mask, seen, offsets, ids, values, spans):
-    """Write rows of features in canonical order; return (features, new words, numbered, worded).
+    """Write rows of features in canonical order; return (features, new words, numbered, worded, marked).
 
-    The masks say which columns have numbers, and which columns of numbers have words. Truth values are written in small
-    letters where they lie. Returns -1 features if a cell is not finite or too long, or has quotation marks written
-    twice. `starts` and `sizes` are those of all cells, row after row. `seen` has the ids of words so far (`find_new`);
-    new words are appended to `spans` (see `NewNames`). The words of several rows are hashed together.
+    The masks say which columns have numbers, which columns of numbers have words, and which lack something. Truth
+    values are written in small letters where they lie. Returns -1 features if a cell is not finite or too long, or has
+    quotation marks written twice. `starts` and `sizes` are those of all cells, row after row. `seen` has the ids of
+    words so far (`find_new`); new words are appended to `spans` (see `NewNames`). The words of several rows are hashed
+    together.
     """
     columns, rows = np.uint64(len(layout.kinds)), np.uint64(len(offsets) - 1)
     numbered, worded = np.zeros(len(layout.kinds), np.bool_), np.zeros(len(layout.kinds), np.bool_)
+    marked = np.zeros(len(layout.kinds), np.bool_)
     buffer = allocate_rows(len(layout.kinds) + int(ENOUGH))
     cell = filled = count = row = waiting = features = names = ZERO
     offsets[0] = 0
@@ -393,26 +403,30 @@ def _read(data, starts, sizes, layout, longest, mask, seen, offsets, ids, values
             start, size = np.uint64(starts[cell]), np.uint64(sizes[cell])
             cell += ONE
             if layout.kinds[k] >= len(KINDS) or size == ZERO:
+                features += _mark(buffer, features, layout, k, marked) if layout.kinds[k] < len(KINDS) else ZERO
                 continue
             if start >= DOUBLED:
-                return np.int64(-1), count, numbered, worded
+                return np.int64(-1), count, numbered, worded, marked
             if (data[start] == BLANK) | (data[start + size - ONE] == BLANK):
                 start, stop = trim_blanks(data, start, start + size)
                 size = stop - start
                 if size == ZERO:
+                    features += _mark(buffer, features, layout, k, marked)
                     continue
             if layout.kinds[k] == IS_NUMBER:
                 number, is_number = _number(data, start, size)
                 if is_number and not abs(number) <= LARGEST:
-                    return np.int64(-1), count, numbered, worded
+                    return np.int64(-1), count, numbered, worded, marked
                 if is_number:
                     put_number(buffer, features, layout.own[k], layout.own[k], np.float32(number))
                     numbered[k] = True
                     features += np.uint64(buffer.values[features] != 0.0)
                     continue
                 if is_na_number_token(data, start, start + size):
+                    features += _mark(buffer, features, layout, k, marked)
                     continue
             if is_na_token(data, np.int64(start), np.int64(start + size)):
+                features += _mark(buffer, features, layout, k, marked)
                 continue
             if may_be_truth(data, start, size):
                 truth = truth_of(data, np.int64(start), np.int64(size))
@@ -425,10 +439,10 @@ def _read(data, starts, sizes, layout, longest, mask, seen, offsets, ids, values
                     lower(data, np.int64(start), np.int64(size))
             if layout.kinds[k] == IS_NUMBER:
                 if is_infinity(data, np.int64(start), np.int64(start + size)):
-                    return np.int64(-1), count, numbered, worded
+                    return np.int64(-1), count, numbered, worded, marked
                 worded[k] = True
             if size > longest:
-                return np.int64(-1), count, numbered, worded
+                return np.int64(-1), count, numbered, worded, marked
             length = layout.ends[k + ONE] - layout.ends[k] + size
             prefix = layout.words[k], layout.tails[k], layout.bits[k]
             put_word(buffer, features, names, prefix[0], prefix[1], prefix[2], data, start, size, length)
@@ -445,13 +459,13 @@ def _read(data, starts, sizes, layout, longest, mask, seen, offsets, ids, values
             filled = finish_row(buffer, k, ids, values, filled)
             offsets[row - waiting + k + ONE] = filled
         waiting = features = names = ZERO
-    return np.int64(filled), count, numbered, worded
+    return np.int64(filled), count, numbered, worded, marked
 
 
 def read_in_place(
     rows: TokenizedRows, layout: Layout, longest: int, mask: np.uint32, seen: np.ndarray, spans: np.ndarray
-) -> tuple[Rows, Names, np.ndarray, np.ndarray] | None:
-    """The features of rows, the names of words not yet `seen`, and masks of columns with numbers and with words.
+) -> tuple[Rows, Names, np.ndarray, np.ndarray, np.ndarray] | None:
+    """The features of rows, the names of words not yet `seen`, and masks of columns: those of `_read`.
 
     A word has `longest` bytes at most. None if a cell must be refused, or does not lie in the text as it is. `spans`
     (cells, SPAN) is scratch.
@@ -459,10 +473,10 @@ def read_in_place(
     cells = rows.starts.size
     read = Rows(np.empty(rows.num_rows + 1, np.uint64), np.empty(cells, np.uint32), np.empty(cells, np.float32))
     arguments = rows.data, rows.starts.ravel(), rows.sizes.ravel(), layout, np.uint64(longest), mask, seen
-    filled, count, numbered, worded = _read(*arguments, *read, spans)
+    filled, count, *masks = _read(*arguments, *read, spans)
     if filled < 0:
         return None
     spans = spans[: int(count)]
     size = int((spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]).sum())
     names = copy_names([NewNames(layout.prefixes, rows.data, spans, size)])
-    return Rows(read.offsets, read.ids[:filled], read.values[:filled]), names, numbered, worded
+    return Rows(read.offsets, read.ids[:filled], read.values[:filled]), names, *masks

@@ -2,8 +2,8 @@
 
 It reads a batch if no features are derived and no cell is refused.
 
-`checked_columns` reads the same features column by column, and does all else: it reports errors, reads dates, marks
-missing values, and collects the inputs of interactions. Where names share an id, another one may come first there.
+`checked_columns` reads the same features column by column, and does all else: it reports errors, reads dates, and
+collects the inputs of interactions. Where names share an id, another one may come first there.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pyarrow
 
+from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, column_key
 from ouzel.streams.kernels.new_names import SPAN
+from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.arrow_types import as_kind, column_errors, filled, is_dictionary, is_number, numbers_of, types
@@ -41,8 +43,11 @@ class FastPath:
         self._kinds = {place: kinds[name] for place, name in enumerate(names) if kinds.get(name) in (NUMBER, CATEGORY)}
         self.names = names
         self._options = options
-        self._supported = not (options.derived or options.indicator or options.space.places())
-        self._layout = layout_of(names, kinds, ids, options.seed)
+        self._supported = not (options.derived or options.space.places())
+        marked = {name: f"{name}={NA_FEATURE}" for name in names} if options.indicator else {}
+        marks = {name: feature_id(mark, options.seed, options.bits) for name, mark in marked.items()}
+        self._marks = [Names.of_one(marks[name], marked[name]) for name in names if name in marks]
+        self._layout = layout_of(names, kinds, ids, options.seed, marks)
         self._mask = np.uint32((1 << options.bits) - 1)
         self._rows = ColumnRows(self._layout, options.limits.word, self._mask)
         self._own = {
@@ -68,18 +73,23 @@ class FastPath:
         found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, seen, self._spans)
         if found is None:
             return None
-        rows, words, numbered, worded = found
+        rows, words, numbered, worded, marked = found
         for place in np.flatnonzero(worded).tolist():
             if self._column_kinds.is_strict(self.names[place]):
                 return None
             self._column_kinds.note_other(self.names[place], CATEGORY)
-        return rows, [*(self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own), words]
+        own = (self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own)
+        return rows, [*own, words, *self._marks_of(marked)]
+
+    def _marks_of(self, marked: np.ndarray) -> list[Names]:
+        """The names of what is missing in the columns of a mask (columns,), if that is a feature."""
+        return [self._marks[k] for k in np.flatnonzero(marked).tolist()] if self._marks else []
 
     def _read_columns(
         self, batch: pyarrow.RecordBatch, seen: np.ndarray, name: str, decode: Decode
     ) -> tuple[Rows, list[Names]] | None:
         words: dict[int, PlainWords | tuple[DecodedDictionary, np.ndarray]] = {}
-        numbers: dict[int, np.ndarray] = {}
+        numbers: dict[int, tuple[np.ndarray, bool]] = {}
         for place, kind in self._kinds.items():
             column, sound = self.names[place], True
             with column_errors(batch, column, name):
@@ -90,21 +100,29 @@ class FastPath:
                 elif kind == CATEGORY:
                     words[place] = plain_words_of(array)
                 elif is_number(array.type):
-                    numbers[place], sound = _sound(array)
+                    values, lacking, sound = _sound(array, bool(self._marks))
+                    numbers[place] = values, lacking
                 else:
                     sound = False
             if not sound:
                 return None
         found = self._rows.read(batch.num_rows, words, numbers, seen, self._spans) if words else None
-        return None if found is None else (found[0], [*self._own.values(), found[1]])
+        if found is None:
+            return None
+        rows, new, marked = found
+        return rows, [*self._own.values(), new, *self._marks_of(marked)]
 
 
-def _sound(array: pyarrow.Array) -> tuple[np.ndarray, bool]:
-    """The numbers (n,) of an array, 0 where it is null, and whether all of them are within bounds."""
+def _sound(array: pyarrow.Array, marked: bool) -> tuple[np.ndarray, bool, bool]:
+    """The numbers (n,) of an array, whether any is NaN, and whether all others are within bounds.
+
+    What is missing is NaN if it is `marked`, else 0.
+    """
     if types.is_integer(array.type) and not array.null_count:
-        return filled(array, 0).astype(np.float64), True
-    numbers = numbers_of(array, 0.0)
+        return filled(array, 0).astype(np.float64), False, True
+    nothing = np.nan if marked else 0.0
+    numbers = numbers_of(array, nothing)
     fit = np.abs(numbers) <= LARGEST
     if fit.all():
-        return numbers, True
-    return np.where(fit, numbers, 0.0), bool((fit | np.isnan(numbers)).all())
+        return numbers, False, True
+    return np.where(fit, numbers, nothing), marked, bool((fit | np.isnan(numbers)).all())

@@ -16,8 +16,8 @@ from ouzel.streams.options import Options
 PACKAGE = Path(__file__).parents[1] / "src" / "ouzel"
 FIELDS = ("source", "line", "row", "column", "found", "expected", "advice")
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
-LINES, ROWS = "mend it, or leave such lines out with", "mend it, or leave such rows out with"
-LIMIT = "raise the limit, or leave such {} out, with"
+LINES, ROWS = "fix it, or skip such lines with", "fix it, or skip such rows with"
+LIMIT = "raise the limit, or skip such {}, with"
 
 
 def fields_of(error):
@@ -112,13 +112,13 @@ def test_fields_travel_between_processes(error):
 
 
 def test_what_is_quoted_in_a_sentence_is_never_mistaken_for_its_parts():
-    error = bad_line("a; mend it.svm", "'x; mend it'", "expected: row 1, text", line=1, column=2)
+    error = bad_line("a; fix it.svm", "'x; fix it'", "expected: row 1, text", line=1, column=2)
 
     moved = error.elsewhere("log: offset 5", "messages")
 
     assert (moved.source, moved.line, moved.column) == ("log: offset 5", None, 2)
-    assert moved.reason == "log: offset 5, column 2: found 'x; mend it'; expected: row 1, text"
-    assert str(moved) == f"{moved.reason}; mend it, or leave such messages out with on_error='skip'"
+    assert moved.reason == "log: offset 5, column 2: found 'x; fix it'; expected: row 1, text"
+    assert str(moved) == f"{moved.reason}; fix it, or skip such messages with on_error='skip'"
 
 
 def test_an_error_elsewhere_keeps_the_limits_that_would_let_it_pass():
@@ -137,18 +137,18 @@ def test_an_error_of_a_whole_message_keeps_its_own_advice_before_that_to_leave_i
 
     said = "log: offset 5: has 9 bytes; raise it with limits={'batch': '2GB'}"
     assert moved.reason == said
-    assert str(moved) == f"{said}; mend it, or leave such messages out with on_error='skip'"
+    assert str(moved) == f"{said}; fix it, or skip such messages with on_error='skip'"
 
 
 def test_a_bad_message_has_fields():
-    batch = Batch("3", [5, 6], [b'{"label": 1, "a": 2}', b'{"label": 1, "a; mend it": [[1]]}'])
+    batch = Batch("3", [5, 6], [b'{"label": 1, "a": 2}', b'{"label": 1, "a; fix it": [[1]]}'])
 
     (bad,) = Decoder("jsonl", Options(), "log", lambda line: None).decode(batch).bad
 
     assert (bad.error.source, bad.error.column) == ("log: partition 3, offset 6", 1)
-    assert bad.error.found == "'a; mend it': [1] in a list"
+    assert bad.error.found == "'a; fix it': [1] in a list"
     assert bad.reason == (
-        "log: partition 3, offset 6, column 1: found 'a; mend it': [1] in a list; expected words and numbers there"
+        "log: partition 3, offset 6, column 1: found 'a; fix it': [1] in a list; expected words and numbers there"
     )
 
 
@@ -157,7 +157,7 @@ def test_too_long_a_label_in_a_message_gets_one_advice():
 
     (bad,) = Decoder("jsonl", Options(), "log", lambda line: None).decode(batch).bad
 
-    assert str(bad.error).count("leave such") == 1
+    assert str(bad.error).count("skip such") == 1
     assert bad.error.options == {"limits": {"label": "8KB"}, "on_error": "skip"}
 
 
@@ -170,7 +170,7 @@ def test_what_an_object_holds_is_found_in_a_member():
 ERRORS = {"error", "err", "exception", "refusal", "problem"}
 LOOKS = {"partition", "rpartition", "split", "rsplit", "replace", "removeprefix", "removesuffix"}
 LOOKS |= {"startswith", "endswith", "find", "rfind", "index", "match", "search", "fullmatch", "sub", "findall"}
-OURS = ("; ", "mend it", "leave such", "found ", "expected ", ": row ")
+OURS = ("; ", "fix it", "skip such", "found ", "expected ", ": row ")
 OF_LIBRARIES = {"streams/formats/csv.py": ["straddling", "Empty CSV file"]}  # what PyArrow says
 
 
@@ -224,7 +224,7 @@ def test_nothing_reads_back_a_sentence_of_our_own():
 @pytest.mark.parametrize(
     "line",
     [
-        'said = str(self.error).partition("; mend it")[0]',
+        'said = str(self.error).partition("; fix it")[0]',
         'raise DataError(str(error).replace(": row 1,", ",", 1))',
         "said = str(error)\nfound = said.startswith(where)",
         'found, parted, expected = text.rpartition("; ")',

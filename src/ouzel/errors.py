@@ -18,11 +18,11 @@ class OuzelError(ValueError):
     `options` end the line: arguments that help. `subject` begins it: the keyword that is wrong. The command line calls
     both by its flags; an argument that is a dictionary, such as `limits`, is a flag with NAME=VALUE there.
 
-    >>> error = OuzelError("a.svm:3:4: found 'x'; mend it, or leave such lines out with", on_error="skip")
+    >>> error = OuzelError("a.svm:3:4: found 'x'; fix it, or skip such lines with", on_error="skip")
     >>> str(error)
-    "a.svm:3:4: found 'x'; mend it, or leave such lines out with on_error='skip'"
+    "a.svm:3:4: found 'x'; fix it, or skip such lines with on_error='skip'"
     >>> error.on_command_line
-    "a.svm:3:4: found 'x'; mend it, or leave such lines out with --on-error skip"
+    "a.svm:3:4: found 'x'; fix it, or skip such lines with --on-error skip"
     """
 
     def __init__(self, message: str, subject: str = "", **options: object) -> None:
@@ -54,11 +54,11 @@ class DataError(OuzelError):
     Its fields say the same to programs; each is None where there is nothing to say. What has no place in data, such as
     a loss that does not go with it, is one sentence without fields. `advice` is what comes before the `options`.
 
-    >>> error = DataError.at("b.csv", "'red'", "expected a number", row=3, column="price", advice="mend it")
+    >>> error = DataError.at("b.csv", "'red'", "expected a number", row=3, column="price", advice="fix it")
     >>> str(error)
-    "b.csv: row 3, column 'price': found 'red'; expected a number; mend it"
+    "b.csv: row 3, column 'price': found 'red'; expected a number; fix it"
     >>> error.source, error.row, error.column, error.found, error.expected, error.advice
-    ('b.csv', 3, 'price', "'red'", 'expected a number', 'mend it')
+    ('b.csv', 3, 'price', "'red'", 'expected a number', 'fix it')
     >>> str(DataError.at("a.svm", "'x'", "expected a label", line=3, column=4))
     "a.svm:3:4: found 'x'; expected a label"
     >>> str(DataError.at("b.csv", "holds lists", column="price"))
@@ -122,11 +122,11 @@ class DataError(OuzelError):
     def elsewhere(self, source: str, unit: str | None = None) -> DataError:
         """The same error of another source, such as one message of a log, in which there are no lines and rows.
 
-        Where there are other `unit`s of the source, the advice is to leave such ones out.
+        Where there are other `unit`s of the source, the advice is to skip such ones.
 
         >>> error = bad_line("a.svm", "'x'", "expected a label", line=3, column=4)
         >>> str(error.elsewhere("log: offset 5", "messages"))
-        "log: offset 5, column 4: found 'x'; expected a label; mend it, or leave such messages out with on_error='skip'"
+        "log: offset 5, column 4: found 'x'; expected a label; fix it, or skip such messages with on_error='skip'"
         """
         if unit is not None and self.expected is not None:
             limits = self.options.get("limits")
@@ -186,9 +186,9 @@ def bad_line(
 ) -> DataError:
     """The error of one bad line (or row) of a stream that can do without it; larger `limits` would let it pass."""
     options: dict[str, Any] = {"on_error": "skip"} if limits is None else {"limits": limits, "on_error": "skip"}
-    advice = f"mend it, or leave such {unit} out with"
+    advice = f"fix it, or skip such {unit} with"
     if limits is not None:
-        advice = f"raise the limit, or leave such {unit} out, with"
+        advice = f"raise the limit, or skip such {unit}, with"
     return DataError.at(source, found, expected, line=line, row=row, column=column, advice=advice, **options)
 
 

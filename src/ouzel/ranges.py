@@ -124,7 +124,7 @@ MOST_BITS = 31
 Bits = Annotated[int, Range(1, MOST_BITS, whole=True), "names of features hash to so many bits"]
 Size = Annotated[int, Range(1, whole=True, each=4), "numbers kept"]
 Directions = Annotated[int, DIRECTIONS, "directions that a sketch keeps"]
-HalfLife = Annotated[float, Range(0.0, 1e15), "examples after which what was learnt counts for half; 0 for never"]
+HalfLife = Annotated[float, Range(0.0, 1e15), "half-life of what the learner has accumulated, in examples; 0: none"]
 Passes = Annotated[int, Range(1, 1_000_000, whole=True), "passes over the stream"]
 
 

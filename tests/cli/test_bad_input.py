@@ -62,7 +62,7 @@ def test_a_bad_file_is_one_line(ouzel, tmp_path, kind):
     assert "bad.svm" in ran.err
     assert ran.out == ""
     if pattern == ":3:":
-        way_out = "; mend it, or leave such lines out with --on-error skip"
+        way_out = "; fix it, or skip such lines with --on-error skip"
         kept = "; 2 examples were learnt before it and no model was written; --model OUT writes one\n"
         assert ran.err.endswith(way_out + kept)
         assert ouzel("train", path, "--on-error", "skip", "--json").json["skipped"] == 1
@@ -72,7 +72,7 @@ def test_in_python_the_way_out_is_an_argument(tmp_path):
     path = tmp_path / "bad.svm"
     path.write_bytes(GOOD + b"+1 7:abc\n")
 
-    with pytest.raises(DataError, match=r"leave such lines out with on_error='skip'$"):
+    with pytest.raises(DataError, match=r"skip such lines with on_error='skip'$"):
         list(read(path))
     assert sum(block.rows for block in read(path, on_error="skip")) == 2
 

@@ -51,9 +51,7 @@ def test_a_word_among_numbers_is_refused_with_its_row_or_skipped_and_counted(for
     other = wrote(tmp_path / f"b.{format}", format, [1.0, "red", 2.0])
 
     place = r":2:1: found 'x': \"red\"" if format == "jsonl" else r": row [23], column 'x': found '?b?'?red'"
-    said = (
-        rf"b\.{format}{place}; expected a number, as the column is known to hold; mend it, or leave such \w+ out with"
-    )
+    said = rf"b\.{format}{place}; expected a number, as the column is known to hold; fix it, or skip such \w+ with"
     with pytest.raises(ouzel.OuzelError, match=said):
         list(ouzel.read(other, label="y", space=model.space))
     with ouzel.read(other, label="y", space=model.space, on_error="skip") as stream:

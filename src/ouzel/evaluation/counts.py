@@ -69,7 +69,7 @@ class FeaturesSeen:
 
 
 class Clock:
-    """Seconds by part; what was waited for kernels to be compiled, in whatever part and thread, is counted as that alone.
+    """Seconds by part; waiting for kernels to be compiled, in whatever part and thread, is counted as that alone.
 
     >>> clock = Clock()
     >>> with clock.on("learning"):

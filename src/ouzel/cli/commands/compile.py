@@ -33,9 +33,12 @@ for kind, labels in TASKS:
         for label in labels:
             model.learn_one({"city=Rome": 1.0, "price": 2.0}, label)
         model.predict_one({"price": 1.0})
-        model.fit([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]], list(labels[:2]) + list(labels[-1:]))
+        labels = list(labels[:2]) + list(labels[-1:])
+        X = [[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]]
+        model.fit(X, labels).predict(X)
     except ouzel.OuzelError:
         pass
+list(ouzel.blocks_from([({"city": "Rome", "price": 2.0}, 1), ({"city": "Bonn"}, 0)]))
 """
 
 NOTED = """
@@ -170,6 +173,7 @@ class Runs:
                 model = f"{learner}.{kind}.ouzel"
                 losses = ["--loss", "squared"] if kind == "numbers" else []
                 train = [*ouzel, "train", f"{kind}.svm", "--learner", learner, *losses, "--model", model, "--json"]
+                train += ["--passes", "2"]  # later blocks than the first, too
                 yield f"{learner}: {kind}", train
                 yield f"{learner}: {kind}", [*ouzel, "predict", model, f"{kind}.svm", "--output", "predicted.csv"]
             yield f"{learner}: one by one", [sys.executable, "-c", SINGLE, learner]
@@ -203,9 +207,13 @@ def write_files(folder: Path) -> list[str]:
     table = pyarrow.table(columns)
     pyarrow.parquet.write_table(table, folder / "t.parquet")
     pyarrow.csv.write_csv(table, folder / "t.csv")
+    pyarrow.parquet.write_table(table.drop_columns("note"), folder / "plain.parquet")  # texts are read in another way
     coded = table.set_column(1, "city", table.column("city").dictionary_encode())
     with pyarrow.OSFile(str(folder / "t.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, coded.schema) as file:
         file.write_table(coded)
+    plain = table.drop_columns("note")
+    with pyarrow.OSFile(str(folder / "plain.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, plain.schema) as file:
+        file.write_table(plain)
     rows = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
     (folder / "t.jsonl").write_text("".join(rows))
-    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow"]
+    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow", "plain.parquet", "plain.arrow"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.cli.commands.compile import NOTED, remove_unused
+from ouzel.cli.commands.compile import LISTING, remove_unused
 from tests.printed import check
 
 
@@ -62,7 +62,7 @@ def test_pruning_leaves_what_is_opened_and_removes_the_rest(tmp_path):
     opened = [str(tmp_path / "module" / name) for name in names[:2]]
     notes = tmp_path / "notes.txt"
 
-    subprocess.run([sys.executable, "-c", NOTED, str(notes), "-c", program, *opened], check=True)
+    subprocess.run([sys.executable, "-c", LISTING, str(notes), "-c", program, *opened], check=True)
     remove_unused(tmp_path, {Path(line) for line in notes.read_text().splitlines()})
 
     assert sorted(path.name for path in (tmp_path / "module").iterdir()) == ["used.nbc", "used.nbi"]

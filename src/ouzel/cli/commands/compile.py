@@ -41,7 +41,7 @@ for kind, labels in TASKS:
 list(ouzel.blocks_from([({"city": "Rome", "price": 2.0}, 1), ({"city": "Bonn"}, 0)]))
 """
 
-NOTED = """
+LISTING = """
 import runpy, sys
 notes = sys.argv[1]
 def note(event, given):
@@ -162,7 +162,7 @@ class Runs:
         """Run everything once more; return the files of kernels that were opened."""
         notes = Path(self._folder.name, "notes.txt")
         for _, (python, *command) in self._commands():
-            self._run([python, "-c", NOTED, str(notes), *command])
+            self._run([python, "-c", LISTING, str(notes), *command])
         return {Path(line) for line in notes.read_text().splitlines()}
 
     def _commands(self) -> Iterator[tuple[str, list[str]]]:

@@ -6,7 +6,7 @@ MINUTES ?= 10
 # Some images set it; without bytecode each of the hundreds of processes that tests start would compile its sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long torture lint record bench reproduce commands settings json estimators vowpal-wabbit pages wheel docs clean help
+.PHONY: demo test test-long torture lint record bench reproduce commands settings json estimators vowpal-wabbit pages kernels wheel docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -65,11 +65,20 @@ vowpal-wabbit: .venv/ready  ## write docs/vowpal-wabbit.md anew, after a change 
 pages: .venv/ready  ## run the commands that stand in the pages; write what they print, and docs/images, anew
 	DATA=$(DATA) $(BIN)/python docs/console.py
 
-wheel: .venv/ready  ## build the wheel, install it in an environment of its own, and learn with it far from the checkout
+# Kernels that the wheel has: of these learners and all readers, for all processors of the family. `KERNELS=` is a wheel
+# without any, for every platform. Those of an earlier build that are still right are kept.
+KERNELS ?= .kernels
+FAMILY ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3,armv8-a)
+SHIPPED := auto adagrad adagrad-rda son-oja awm arow
+
+kernels: .venv/ready  ## compile the kernels that `make wheel` puts into the wheel, into KERNELS=.kernels
+	$(BIN)/ouzel compile --cache-dir $(KERNELS) --cpu $(FAMILY) $(SHIPPED:%=--learner %) --prune
+
+wheel: .venv/ready $(if $(KERNELS),kernels)  ## build the wheel, install it in an environment of its own, and learn with it far from the checkout
 	rm -rf dist .venv/wheel
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	OUZEL_KERNELS=$(abspath $(KERNELS)) $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	$(PYTHON) -m venv .venv/wheel
-	.venv/wheel/bin/python -m pip install --quiet dist/ouzel-*.whl
+	.venv/wheel/bin/python -m pip install --quiet "$$(ls dist/ouzel-*.whl)[serve]"
 	.ci/check_wheel .venv/wheel
 
 docs: .venv/ready-docs pages  ## run the pages' commands as `make pages` does, and build the documentation into site/
@@ -90,4 +99,4 @@ docs: .venv/ready-docs pages  ## run the pages' commands as `make pages` does, a
 	touch $@
 
 clean:  ## remove what was built
-	rm -rf .venv dist .pytest_cache .ruff_cache .mypy_cache site
+	rm -rf .venv .kernels dist .pytest_cache .ruff_cache .mypy_cache site

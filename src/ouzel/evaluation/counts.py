@@ -69,7 +69,7 @@ class FeaturesSeen:
 
 
 class Clock:
-    """Seconds by part; what falls to the compilation of kernels, in whatever part, is counted as that alone.
+    """Seconds by part; waiting for kernels to be compiled, in whatever part and thread, is counted as that alone.
 
     >>> clock = Clock()
     >>> with clock.on("learning"):
@@ -91,8 +91,8 @@ class Clock:
         try:
             yield
         finally:
-            compiling = jit.seconds_compiling() - compiled
             spent = time.perf_counter() - begun
-            self.seconds[part] += max(0.0, spent - compiling)  # another thread may compile meanwhile
+            compiling = min(spent, jit.seconds_compiling() - compiled)
+            self.seconds[part] += spent - compiling
             self.seconds["compiling"] += compiling
             self.now = None

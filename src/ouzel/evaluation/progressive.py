@@ -201,9 +201,10 @@ class Run:
         while True:
             with self.clock.on("reading"):
                 block = next(blocks, None)
+                if block is not None:
+                    self.features.add(block)
             if block is None:
                 break
-            self.features.add(block)
             start = min(behind, block.rows)
             behind -= start
             while start < block.rows:

@@ -2,18 +2,22 @@
 
 Numba's disk cache watches the file of the kernel alone, so a kernel that inlined a changed loss would go on running
 the old one. Here every cache entry carries a digest of the kernel's module and of all modules of this package that it
-imports, directly or through others; and the same of the modules that define a NamedTuple among the arguments (a
-learner's settings, a user's own loss) or register a body for it.
+imports, directly or through others, but for this one; and the same of the modules that define a NamedTuple among the
+arguments (a learner's settings, a user's own loss) or register a body for it.
 
 Kernels lie beside their sources, or where that cannot be written in the user's folder for caches. `OUZEL_CACHE_DIR`
 names another folder, which may lie on a disk that cannot be written, and be copied to other machines: `ouzel compile`
 fills it. Kernels serve processors like the one that compiled them, or those of a family that the folder names.
+
+A wheel comes with such a folder, `compiled/` in the package, of kernels for a family. They are taken where no other
+place has a kernel, and never if the sources, the releases of Numba and llvmlite, Python or the processor are others.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import json
 import os
 import pickle
@@ -25,6 +29,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import llvmlite
+import numba
 from llvmlite import binding
 from numba import types
 from numba.core import config
@@ -34,18 +40,28 @@ from numba.core.caching import (
     IndexDataCacheFile,
     UserProvidedCacheLocator,
 )
+from numba.core.runtime.nrt import rtsys
 
 PACKAGE = Path(__file__).parents[1]
 IMPORT = re.compile(r"^(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 FOLDER, PROCESSOR = "OUZEL_CACHE_DIR", "processor.json"
+WHEEL, TAKEN = (
+    PACKAGE / "compiled",
+    "OUZEL_WHEEL_KERNELS",
+)  # kernels that come with a wheel; the variable is 0: not taken
+VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}"
+HASHES = b"_numba_hashsecret"  # begins symbols of kernels that hash texts, and numbers of sets
 UNTOLD = 60.0  # seconds after which a kernel is told, if ever
 FAMILIES = {
     "x86-64": (),
     "x86-64-v2": ("popcnt", "sse4.2", "ssse3"),
     "x86-64-v3": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
     "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+    "armv8-a": (),
 }
 """Families of processors that kernels can be compiled for, and what each must be able to do beyond the one before."""
+ARM = "armv8-a"
+PLACES = {"ouzel.kernels.cache", "ouzel.kernels.forks"}  # decide where kernels lie, not what they are
 
 on_compile: list[Callable[[str], None]] = []
 """Called with a kernel's name just before it is compiled because no cache holds it."""
@@ -56,31 +72,56 @@ registries: list[tuple[str, dict[type, Callable[..., Any]]]] = []
 
 def supports(family: str) -> bool:
     """Whether this machine's processor is one of a family."""
+    machine = binding.get_process_triple().partition("-")[0]
+    if family == ARM:
+        return machine in ("aarch64", "arm64")
     names = list(FAMILIES)
     needed = [feature for name in names[: names.index(family) + 1] for feature in FAMILIES[name]]
     able = binding.get_host_cpu_features()
-    return binding.get_process_triple().startswith("x86_64") and all(able.get(feature, False) for feature in needed)
+    return machine == "x86_64" and all(able.get(feature, False) for feature in needed)
+
+
+def _target(family: str) -> str:
+    """What LLVM calls a family."""
+    return "generic" if family == ARM else family
+
+
+def family_of(folder: Path) -> str | None:
+    """The family of processors that a folder's kernels are for, if this machine is one of it."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        family = json.loads((folder / PROCESSOR).read_text())["family"]
+        return family if supports(family) else None
+    return None
 
 
 def _settle_family() -> None:
-    """Compile for the family of processors that the folder's kernels are for, if this machine is one of it."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        family = json.loads(Path(os.environ[FOLDER], PROCESSOR).read_text())["family"]
-        if supports(family):
-            vars(config).update(CPU_NAME=family, CPU_FEATURES="")
+    """Compile for the family of processors that the kernels of the folder that is told are for."""
+    family = family_of(Path(os.environ[FOLDER])) if os.environ.get(FOLDER) else None
+    if family is not None:
+        vars(config).update(CPU_NAME=_target(family), CPU_FEATURES="")
 
 
 _settle_family()
 
 
 @functools.cache
+def _wheel_family() -> str | None:
+    """The family of the kernels that the wheel has; None where there are none, or others are asked for."""
+    told = os.environ.get(TAKEN) == "0" or os.environ.get("NUMBA_CPU_NAME") or os.environ.get("NUMBA_CPU_FEATURES")
+    return None if told else family_of(WHEEL)
+
+
+@functools.cache
 def _source(name: str) -> bytes:
     """The source of a module of this package, or of another one that has been imported; empty if it has none."""
-    place = PACKAGE.joinpath(*name.split(".")[1:])
-    given = [place.with_suffix(".py"), place / "__init__.py"] if name.split(".")[0] == PACKAGE.name else []
-    given += [Path(getattr(sys.modules.get(name), "__file__", None) or "")]
-    found = next((path for path in given if path.suffix == ".py" and path.is_file()), None)
-    return found.read_bytes() if found else b""
+    package, *rest = name.split(".")
+    place = os.path.join(PACKAGE, *rest)
+    given = [f"{place}.py", os.path.join(place, "__init__.py")] if package == PACKAGE.name else []
+    for path in (*given, getattr(sys.modules.get(name), "__file__", None) or ""):
+        if path.endswith(".py"):
+            with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError), open(path, "rb") as file:
+                return file.read()
+    return b""
 
 
 @functools.cache
@@ -89,7 +130,7 @@ def _imported(name: str) -> frozenset[str]:
     found = set()
     for home, names in IMPORT.findall(_source(name).decode()):
         found |= {home, *(f"{home}.{part}" for part in re.findall(r"\w+", names))}
-    return frozenset(module for module in found if _source(module))
+    return frozenset(module for module in found - PLACES if _source(module))
 
 
 @functools.cache
@@ -106,10 +147,12 @@ def _reached(name: str) -> frozenset[str]:
 @functools.cache
 def source_digest(name: str) -> str:
     """Digest of a module's source and of those of this package that it imports, directly or not, by content."""
-    digest = hashlib.sha256()
-    for module in sorted(_reached(name)):
-        digest.update(f"{module} {len(_source(module))} ".encode() + _source(module))
-    return digest.hexdigest()
+    return hashlib.sha256(repr([(module, _content(module)) for module in sorted(_reached(name))]).encode()).hexdigest()
+
+
+@functools.cache
+def _content(name: str) -> str:
+    return hashlib.sha256(_source(name)).hexdigest()
 
 
 def _terms(kinds: Any, callers: frozenset[str]) -> set[str]:
@@ -158,10 +201,24 @@ class _Folder(UserProvidedCacheLocator):
         return found
 
 
+class _Nowhere(_Folder):
+    """The place of kernels where no folder can be written: none is found there, and none kept."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file = file
+        self._lineno = function.__code__.co_firstlineno
+        self._cache_path = os.path.join(os.devnull, function.__module__)
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> Any:
+        return cls(function, file)
+
+
 class _Kernels(CompileResultCacheImpl):
     _locator_classes = [  # noqa: RUF012 of the class that is derived from
         _Folder,
         *CompileResultCacheImpl._locator_classes,
+        _Nowhere,
     ]
 
 
@@ -173,6 +230,10 @@ class _Index(IndexDataCacheFile):
     Here a file is called by what it holds, and told when it is there. It begins with a digest of the rest: of one that
     is cut off, as a copy on a full disk is, nothing runs.
     """
+
+    def __init__(self, folder: str, base: str, stamp: str) -> None:
+        super().__init__(folder, base, stamp)
+        self._version = VERSIONS
 
     def save(self, key: Any, data: Any) -> None:
         digest = hashlib.sha256(repr((self._source_stamp, self._version, key)).encode()).hexdigest()
@@ -194,6 +255,8 @@ class _Index(IndexDataCacheFile):
         size = hashlib.sha256().digest_size
         if hashlib.sha256(held[size:]).digest() != held[:size]:
             raise OSError(f"{name} is damaged")
+        if HASHES in held:
+            importlib.import_module("numba.cpython.hashing")  # which makes these symbols known
         return pickle.loads(held[size:])
 
     def _remove_old(self, told: set[str]) -> None:
@@ -222,9 +285,23 @@ class KernelCache(FunctionCache):
     _impl_class = _Kernels
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
-        super().__init__(py_func)
-        self._cache_file = _Index(self._cache_path, self._impl.filename_base, source_digest(py_func.__module__))
-        self._name = py_func.__qualname__
+        """Note the sources as they are now; where kernels lie is found out when one is asked for."""
+        self._py_func, self._name = py_func, py_func.__qualname__
+        self._stamp = source_digest(py_func.__module__)
+        self.enable()
+
+    @functools.cached_property
+    def _impl(self) -> _Kernels:
+        return _Kernels(self._py_func)
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._impl.locator.get_cache_path())
+
+    def _index(self) -> _Index:
+        return _Index(self.cache_path, self._impl.filename_base, self._stamp)
+
+    _cache_file: Any = functools.cached_property(_index)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
@@ -234,11 +311,29 @@ class KernelCache(FunctionCache):
         return f"{sig!r} {sorted(_terms(sig, callers))}", codegen.magic_tuple(), (code, *inner)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        loaded = super().load_overload(sig, target_context)
-        if loaded is None:
-            for listener in on_compile:
-                listener(self._name)
-        return loaded
+        """The kernel of a signature, if one is found.
+
+        What is loaded needs Numba's runtime, and not all of its functions, which it makes ready before it compiles.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            loaded = self._load_overload(sig, target_context)
+            if loaded is None:
+                loaded = self._load_from_wheel(sig, target_context)
+            if loaded is not None:
+                return loaded
+        for listener in on_compile:
+            listener(self._name)
+        return None
+
+    def _load_from_wheel(self, sig: Any, target_context: Any) -> Any:
+        family = _wheel_family()
+        if family is None:
+            return None
+        written, (triple, *_), code = self._index_key(sig, target_context.codegen())
+        place = str(WHEEL / self._py_func.__module__)
+        data = _Index(place, self._impl.filename_base, self._stamp).load((written, (triple, _target(family), ""), code))
+        return None if data is None else self._impl.rebuild(target_context, data)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a kernel, if the folder can be written."""

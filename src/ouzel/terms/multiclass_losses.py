@@ -45,6 +45,15 @@ def rival_of(scores, target):
     return rival
 
 
+@kernel
+def largest_of(scores):
+    """The largest score; Numba's own `max` is a module that a kernel with it loads at every start."""
+    largest = scores[0]
+    for k in range(1, len(scores)):
+        largest = max(largest, scores[k])
+    return largest
+
+
 @value.register(Hinge)
 def _(loss, scores, target):
     rival = rival_of(scores, target)
@@ -62,7 +71,7 @@ def _(loss, scores, target, slopes):
 
 @value.register(Logistic)
 def _(loss, scores, target):
-    largest = scores.max()
+    largest = largest_of(scores)
     total = 0.0
     for k in range(len(scores)):
         total += exp(scores[k] - largest)
@@ -71,7 +80,7 @@ def _(loss, scores, target):
 
 @derivatives.register(Logistic)
 def _(loss, scores, target, slopes):
-    largest = scores.max()
+    largest = largest_of(scores)
     total = 0.0
     for k in range(len(scores)):
         slopes[k] = exp(scores[k] - largest)

@@ -169,7 +169,9 @@ class Session:
         if self.make_for_numbers is None:
             return
         self.stream = stream = self._open()
-        block = stream.first()
+        clock = self.run.clock
+        with clock.on("reading"):
+            block = stream.first()
         found = why_numbers(block)
         remarks = amounts_in(block) + ([AS_NUMBERS.format(found)] if found else classes_in(block))
         if not remarks or not learns_numbers(self.model.learner):
@@ -178,6 +180,7 @@ class Session:
         if found:
             self.model = self.make_for_numbers()
             self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
+            self.run.clock = clock
 
     def open(self) -> BlockStream:
         """Open the files as a stream, without the examples that the ledger has recorded."""

@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from ouzel.cli.commands.compile import LISTING, remove_unused
 from tests.printed import check
 
 
@@ -14,7 +16,11 @@ from tests.printed import check
     ("arguments", "said"),
     [
         (["--cpu", "x86-64-v2"], "name it with --cache-dir DIR"),
-        (["--cpu", "i386", "--cache-dir", "kernels"], "--cpu takes one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4"),
+        (
+            ["--cpu", "i386", "--cache-dir", "kernels"],
+            "--cpu takes one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4, armv8-a",
+        ),
+        (["--prune"], "name it with --cache-dir DIR"),
         (["--learner", "no-such"], "no-such"),
     ],
 )
@@ -37,10 +43,26 @@ def test_nothing_is_left_to_compile(tmp_path):
             [sys.executable, "-m", "ouzel", *arguments], env=environment, capture_output=True, text=True, check=True
         )
 
-    found = json.loads(run("compile", "--learner", "ogd", "--json").stdout)
+    whole = json.loads(run("compile", "--learner", "ogd", "--json").stdout)
+    found = json.loads(run("compile", "--learner", "ogd", "--prune", "--json").stdout)
     check("compile", found)
     (tmp_path / "t.csv").write_text("label,city,price\n" + "1,Rome,2.5\n0,Bonn,1\n" * 20)
-    ran = run("train", str(tmp_path / "t.csv"), "--learner", "ogd")
+    ran = run("train", str(tmp_path / "t.csv"), "--learner", "ogd", "--model", str(tmp_path / "m"))
 
-    assert found["kernels"] > 0
-    assert "compiling" not in ran.stderr
+    assert 0 < found["kernels"] < whole["kernels"]
+    assert "compiling" not in ran.stdout
+
+
+def test_pruning_leaves_what_is_opened_and_removes_the_rest(tmp_path):
+    (tmp_path / "module").mkdir()
+    names = ("used.nbc", "used.nbi", "part.nbc", "part.nbi")
+    for name in names:
+        (tmp_path / "module" / name).write_bytes(b"")
+    program = "import sys; open(sys.argv[1]).close(); open(sys.argv[2]).close()"
+    opened = [str(tmp_path / "module" / name) for name in names[:2]]
+    notes = tmp_path / "notes.txt"
+
+    subprocess.run([sys.executable, "-c", LISTING, str(notes), "-c", program, *opened], check=True)
+    remove_unused(tmp_path, {Path(line) for line in notes.read_text().splitlines()})
+
+    assert sorted(path.name for path in (tmp_path / "module").iterdir()) == ["used.nbc", "used.nbi"]

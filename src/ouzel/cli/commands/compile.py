@@ -33,10 +33,27 @@ for kind, labels in TASKS:
         for label in labels:
             model.learn_one({"city=Rome": 1.0, "price": 2.0}, label)
         model.predict_one({"price": 1.0})
-        model.fit([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]], list(labels[:2]) + list(labels[-1:]))
+        labels = list(labels[:2]) + list(labels[-1:])
+        X = [[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]]
+        model.fit(X, labels).predict(X)
     except ouzel.OuzelError:
         pass
+list(ouzel.blocks_from([({"city": "Rome", "price": 2.0}, 1), ({"city": "Bonn"}, 0)]))
 """
+
+LISTING = """
+import runpy, sys
+notes = sys.argv[1]
+def note(event, given):
+    if event == "open" and str(given[0]).endswith((".nbc", ".nbi")):
+        with open(notes, "a") as file:
+            print(given[0], file=file)
+sys.addaudithook(note)
+flag, program = sys.argv[2:4]
+sys.argv = ["ouzel", *sys.argv[4:]]
+exec(program) if flag == "-c" else runpy.run_module(program, run_name="__main__", alter_sys=True)
+"""
+"""Runs a command of Python, and notes the compiled kernels that it opens."""
 
 
 def run_compile(
@@ -50,6 +67,9 @@ def run_compile(
     cpu: Annotated[
         str | None, option("Compile for all processors of a family, such as x86-64-v3.", takes="FAMILY")
     ] = None,
+    prune: Annotated[
+        bool, option("Then remove from the folder what these runs do not load, such as parts of other kernels.")
+    ] = False,
     json_: options.Json = False,
 ) -> None:
     """Compile kernels into a folder, from which any process with OUZEL_CACHE_DIR set to it loads them.
@@ -63,6 +83,8 @@ def run_compile(
     folder = str(Path(named).resolve()) if named else None
     if cpu is not None and folder is None:
         raise OuzelError("--cpu is for kernels in a folder of their own; name it with --cache-dir DIR")
+    if prune and folder is None:
+        raise OuzelError("--prune is for kernels in a folder of their own; name it with --cache-dir DIR")
     from ouzel.cli.ui.progress import Screen
 
     begun = time.perf_counter()
@@ -72,6 +94,9 @@ def run_compile(
         for done, (what, run) in enumerate(runs):
             screen.update(what, done, len(runs))
             run()
+        if prune:
+            screen.update("pruning", len(runs), len(runs))
+            remove_unused(Path(str(folder)), runs.used())
     found: dict[str, Any] = {"learners": names, "folder": folder, "family": cpu, "seconds": time.perf_counter() - begun}
     if folder is not None:
         kernels = [path.stat().st_size for path in Path(folder).glob("**/*.nbc")]
@@ -103,12 +128,20 @@ def settle_family(folder: Path, family: str | None) -> None:
             file.write(json.dumps({"family": family}).encode())
 
 
+def remove_unused(folder: Path, used: set[Path]) -> None:
+    """Remove kernels and indices of a folder that are not among those that are used."""
+    for path in [*folder.glob("**/*.nbc"), *folder.glob("**/*.nbi")]:
+        if path not in used:
+            path.unlink()
+
+
 class Runs:
     """Runs with a word on each; the files to learn are in a temporary folder."""
 
     def __init__(self, learners: list[str], cache: str | None) -> None:
         self.learners = learners
-        self.environment = {**os.environ, **({} if cache is None else {"OUZEL_CACHE_DIR": cache})}
+        own = {"OUZEL_WHEEL_KERNELS": "0"}  # compiled here, whatever the wheel came with
+        self.environment = {**os.environ, **own, **({} if cache is None else {"OUZEL_CACHE_DIR": cache})}
         self._folder = tempfile.TemporaryDirectory(prefix="ouzel-compile-")
         self.files = [*write_files(Path(self._folder.name)), CONVERTED]
 
@@ -125,6 +158,13 @@ class Runs:
         for what, command in self._commands():
             yield what, partial(self._run, command)
 
+    def used(self) -> set[Path]:
+        """Run everything once more; return the files of kernels that were opened."""
+        notes = Path(self._folder.name, "notes.txt")
+        for _, (python, *command) in self._commands():
+            self._run([python, "-c", LISTING, str(notes), *command])
+        return {Path(line) for line in notes.read_text().splitlines()}
+
     def _commands(self) -> Iterator[tuple[str, list[str]]]:
         ouzel = [sys.executable, "-m", "ouzel"]
         yield "converting", [*ouzel, "convert", "two.svm", CONVERTED]
@@ -133,6 +173,7 @@ class Runs:
                 model = f"{learner}.{kind}.ouzel"
                 losses = ["--loss", "squared"] if kind == "numbers" else []
                 train = [*ouzel, "train", f"{kind}.svm", "--learner", learner, *losses, "--model", model, "--json"]
+                train += ["--passes", "2"]  # later blocks than the first, too
                 yield f"{learner}: {kind}", train
                 yield f"{learner}: {kind}", [*ouzel, "predict", model, f"{kind}.svm", "--output", "predicted.csv"]
             yield f"{learner}: one by one", [sys.executable, "-c", SINGLE, learner]
@@ -166,9 +207,13 @@ def write_files(folder: Path) -> list[str]:
     table = pyarrow.table(columns)
     pyarrow.parquet.write_table(table, folder / "t.parquet")
     pyarrow.csv.write_csv(table, folder / "t.csv")
+    pyarrow.parquet.write_table(table.drop_columns("note"), folder / "plain.parquet")  # texts are read in another way
     coded = table.set_column(1, "city", table.column("city").dictionary_encode())
     with pyarrow.OSFile(str(folder / "t.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, coded.schema) as file:
         file.write_table(coded)
+    plain = table.drop_columns("note")
+    with pyarrow.OSFile(str(folder / "plain.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, plain.schema) as file:
+        file.write_table(plain)
     rows = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
     (folder / "t.jsonl").write_text("".join(rows))
-    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow"]
+    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow", "plain.parquet", "plain.arrow"]

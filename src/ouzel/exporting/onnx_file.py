@@ -10,6 +10,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.exporting.answers import Output, answer
+from ouzel.exporting.comparison import check_alike
 from ouzel.exporting.expressions import expression_of
 from ouzel.exporting.graph import OPSET, VERSION, margins_of
 from ouzel.exporting.inputs import padded, probes
@@ -19,7 +20,6 @@ from ouzel.files import check_place, write_atomically
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
-CLOSE = 1e-5  # to what the model itself says, which is rounded to single precision on its way
 MOST_BYTES = 2**31 - 2**20  # of a file of this format
 NEEDED = 'exporting needs the onnx package: pip install "ouzel[onnx]"'
 
@@ -94,11 +94,7 @@ def _compare(made: Any, model: Model, outputs: list[Output]) -> None:
         answers = ReferenceEvaluator(made).run(None, padded(block))
     found = dict(zip([output.name for output in outputs], answers, strict=True))
     for name, expected in _predicted(model, block).items():
-        if not np.allclose(found[name], expected, rtol=0.0, atol=CLOSE * (1.0 + np.abs(expected).max())):
-            raise OuzelError(
-                f"{model.learner.name} predicts otherwise than by weights of the features, which is all that an "
-                "exported model can do; learn with another learner, such as auto or adagrad"
-            )
+        check_alike(model, found[name], expected)
 
 
 def _predicted(model: Model, block: Block) -> dict[str, np.ndarray]:

@@ -83,12 +83,10 @@ static inline double ouzel_column_learn(
     if (slope != 0.0f && ouzel_finite(slope)) {
         turns = column->seen[0] * 0.6180339887498949; /* over the golden ratio */
         turns -= (double)(uint64_t)turns;
-        if (OUZEL_INTERCEPT) {
-            ouzel_learn_slot(column, 0, 1.0f, slope, (float)turns);
-        }
-        for (size_t k = 0; k < n; k++) {
-            if (x[k].id < OUZEL_SLOTS - 1u) {
-                ouzel_learn_slot(column, x[k].id + 1u, x[k].value, slope, (float)turns);
+        for (size_t k = !OUZEL_INTERCEPT; k <= n; k++) { /* the constant is the first */
+            uint32_t slot = k ? x[k - 1].id + 1u : 0;
+            if (slot < OUZEL_SLOTS && (slot || !k)) {
+                ouzel_learn_slot(column, slot, k ? x[k - 1].value : 1.0f, slope, (float)turns);
             }
         }
     }

@@ -91,15 +91,26 @@ static inline uint32_t ouzel_smallest(ouzel_column *column) {
     return entry;
 }
 
-/* Move the weight of a slot by -factor value. */
+/* Move the weight of a slot by -factor value; most often that is all, the slot staying where it is. */
 static inline void ouzel_change(ouzel_column *column, uint32_t slot, float factor, float value) {
     uint32_t entry = ouzel_find(column, slot);
-    float weight, sign;
+    float weight, change;
+#if OUZEL_DEPTH == 1
+    float sign, *cell = &column->sketch.cells[ouzel_cell(slot, 0, &sign)];
+#endif
     if (entry < OUZEL_HEAP) {
         ouzel_set(column, entry, column->sketch.heavy[entry] - factor * value);
         return;
     }
-    weight = ouzel_query(column, slot) - factor * value;
+#if OUZEL_DEPTH == 1
+    weight = *cell - factor * (sign * value);
+    if (column->taken == OUZEL_HEAP && ouzel_sizef(weight) < column->least) {
+        *cell = weight;
+        return;
+    }
+#endif
+    change = -factor * value;
+    weight = ouzel_query(column, slot) + change;
     if (column->taken < OUZEL_HEAP) {
         column->sketch.keys[column->taken] = slot;
         ouzel_set(column, column->taken++, weight);
@@ -116,10 +127,7 @@ static inline void ouzel_change(ouzel_column *column, uint32_t slot, float facto
             return;
         }
     }
-    for (uint32_t row = 0; row < OUZEL_DEPTH; row++) {
-        float *cell = &column->sketch.cells[ouzel_cell(slot, row, &sign)];
-        *cell -= factor * (sign * value);
-    }
+    ouzel_update(column, slot, change);
 }
 
 static inline double ouzel_product(const ouzel_column *column, uint32_t slot, float value) {
@@ -165,11 +173,8 @@ static inline double ouzel_column_learn(
     if (factor == 0.0f || !(ouzel_sizef(factor) * largest * column->seen < OUZEL_LARGEST_CHANGE)) {
         return margin;
     }
-    if (OUZEL_INTERCEPT) {
-        ouzel_change(column, 0, factor, 1.0f);
-    }
-    for (size_t k = 0; k < n; k++) {
-        ouzel_change(column, x[k].id + 1u, factor, x[k].value);
+    for (size_t k = !OUZEL_INTERCEPT; k <= n; k++) { /* the constant is the first */
+        ouzel_change(column, k ? x[k - 1].id + 1u : 0, factor, k ? x[k - 1].value : 1.0f);
     }
     return margin;
 }

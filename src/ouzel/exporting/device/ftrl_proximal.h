@@ -40,12 +40,10 @@ static inline double ouzel_column_learn(
         return margin;
     }
     slope = (double)importance * ouzel_slope(margin, target);
-    if (OUZEL_INTERCEPT) {
-        ouzel_learn_slot(column, 0, 1.0f, slope);
-    }
-    for (size_t k = 0; k < n; k++) {
-        if (x[k].id < OUZEL_SLOTS - 1u) {
-            ouzel_learn_slot(column, x[k].id + 1u, x[k].value, slope);
+    for (size_t k = !OUZEL_INTERCEPT; k <= n; k++) { /* the constant is the first */
+        uint32_t slot = k ? x[k - 1].id + 1u : 0;
+        if (slot < OUZEL_SLOTS && (slot || !k)) {
+            ouzel_learn_slot(column, slot, k ? x[k - 1].value : 1.0f, slope);
         }
     }
     column->seen += 1.0;

@@ -66,12 +66,15 @@ def header_of(model: Model) -> tuple[str, Header]:
         ]
     else:
         expression = expression_of(model)
+        linear.check(model, expression)
         found = linear.code_of(expression, learning.columns_of(model))
         pieces += [_defined(found.constants), found.tables]
         pieces += [_code("mixing.h")] if linear.needs_logarithm(expression) else []
         pieces += [_code("linear.h"), found.margins]
     given = ("const ouzel_state *state,", "state,") if part is not None else ("", "")
-    pieces += [_code("answers.h").replace("STATE ", f"{given[0]} ".lstrip()).replace("PASSED ", f"{given[1]} ".lstrip())]
+    pieces += [
+        _code("answers.h").replace("STATE ", f"{given[0]} ".lstrip()).replace("PASSED ", f"{given[1]} ".lstrip())
+    ]
     functions = ["ouzel_margins", "ouzel_predict"]
     functions += ["ouzel_probability"] if _probabilistic(model) else []
     functions += ["ouzel_learn", "ouzel_save", "ouzel_load"] if part is not None else []

@@ -55,7 +55,7 @@ class Part(NamedTuple):
 
 
 def part_of(model: Model) -> Part | None:
-    """What lets a learner learn on a device; None where there is nothing, or where predictions need more than it has."""
+    """What lets a learner learn on a device; None where predictions need more than its state."""
     part = PARTS.get(model.learner.name)
     plain = part is not None and isinstance(model.states[0], part.module.State)
     return part if plain and not (model.standardize or model.task.joint or model.task.groups) else None
@@ -144,7 +144,8 @@ def _of_awm(model: Model) -> dict[str, str]:
 def _written_awm(state: Any, slots: int) -> str:
     taken = int(state.taken[0])
     sketch = [array(state.keys[:taken]), array(state.weights[:taken]), array(active_set.counters(state))]
-    rest = f"{number(state.scale[0])}, {number(state.scale[1])}, {taken}u, 0.0f"
+    least = max(0.0, float(state.bounds[-1]))
+    rest = f"{number(state.scale[0])}, {number(state.scale[1])}, {taken}u, {single(least)}"
     return f"{{{{{', '.join(sketch)}}}, {rest}}}"
 
 
@@ -177,11 +178,15 @@ def _of_table(model: Model) -> dict[str, str]:
 def _of_adagrad(model: Model) -> dict[str, str]:
     settings = cast(Any, model.settings)
     penalty = {"L1": number(settings.penalty.l1)} if isinstance(settings.penalty, L1) else {}
-    return _of_table(model) | penalty | {
-        "NUMBERS": str(model.states[0].table.shape[1]),
-        "RATE": single(settings.learning_rate),
-        "DAMPING": single(settings.damping),
-    }
+    return (
+        _of_table(model)
+        | penalty
+        | {
+            "NUMBERS": str(cast(Any, model.states[0]).table.shape[1]),
+            "RATE": single(settings.learning_rate),
+            "DAMPING": single(settings.damping),
+        }
+    )
 
 
 def _of_ftrl(model: Model) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.exporting.comparison import check_alike
 from ouzel.exporting.device.literals import array, number
 from ouzel.exporting.expressions import (
     Expression,
@@ -21,6 +22,7 @@ from ouzel.exporting.expressions import (
     Residuals,
     TwoClassMixture,
 )
+from ouzel.exporting.inputs import probes
 from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
 from ouzel.learners.auto.sharing import LEAST
 from ouzel.learners.auto.standardisation import (
@@ -32,11 +34,13 @@ from ouzel.learners.auto.standardisation import (
     MEAN,
     SEEN,
     SQUARES,
+    Features,
     meaningless_from,
     reach_of,
     standardised,
 )
 from ouzel.learners.auto.two_classes import END as END_OF_TWO
+from ouzel.model.model import Model
 
 MOST_ROWS = 1 << 24  # of tables: more than any device has room for
 
@@ -60,7 +64,11 @@ def code_of(expression: Expression, order: list[int]) -> Code:
     if len(weights) > MOST_ROWS:
         raise OuzelError(f"the model has weights of {len(weights) - 1} ids; a device has names of fewer --bits")
     mixed = combined(expression.combine)
-    found = {"ROWS": f"{len(weights)}u", "SUMS": str(weights.shape[1]), "LISTED": str(int(expression.slots is not None))}
+    found = {
+        "ROWS": f"{len(weights)}u",
+        "SUMS": str(weights.shape[1]),
+        "LISTED": str(int(expression.slots is not None)),
+    }
     tables, more, base = _seen(expression)
     if expression.slots is not None:
         tables.append(_table("uint32_t", "ids[OUZEL_ROWS]", np.append(0, expression.slots[1:] - 1).astype(np.uint32)))
@@ -88,6 +96,47 @@ static inline void ouzel_margins(const ouzel_feature *x, size_t n, double *margi
     return Code("".join(tables), margins, found | more)
 
 
+def check(model: Model, expression: Expression) -> None:
+    """Refuse a learner whose predictions are not made of its weights; learners that mix several are known to be."""
+    if isinstance(expression.combine, Linear):
+        limit = expression.combine.limit
+        block = probes(model)
+        rows = zip(block.offsets[:-1].tolist(), block.offsets[1:].tolist(), strict=True)
+        found = [_sums(expression, block.indices[a:b] + 1, block.values[a:b].astype(float)) for a, b in rows]
+        expected = model.task.margins(model, model.rows(block)).reshape(block.rows, -1)
+        check_alike(model, np.clip(found, -limit, limit) + expression.shift, expected)
+
+
+def _sums(expression: Expression, slots: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The sums of an example, as `linear.h` has them."""
+    known, features, reach = expression.slots, expression.features, expression.reach
+    rows = slots.astype(np.int64) if known is None else np.searchsorted(known, slots)
+    met = rows < len(expression.weights)
+    met[met] &= True if known is None else known[rows[met]] == slots[met]
+    rows, seen = rows[met], values[met]
+    if features is not None:
+        seen = standardised(features, rows, seen, _is_centred(features))
+    if reach is not None:
+        seen = np.clip(seen, -reach[rows], reach[rows])
+    _, _, base = _seen(expression)
+    found: np.ndarray = base + seen @ expression.weights[rows]
+    if features is not None:
+        dense = np.intersect1d(features.dense[: int(features.totals[DENSE])], rows)
+        found = found - _absent(expression, dense) @ expression.weights[dense]
+    return found
+
+
+def _is_centred(features: Features) -> bool:
+    return bool(features.moments[0, COUNT] > 0.0)
+
+
+def _absent(expression: Expression, dense: np.ndarray) -> np.ndarray:
+    """What the models see of dense features (n,) that an example does not have."""
+    features: Any = expression.features
+    found = standardised(features, dense, np.zeros(len(dense)), _is_centred(features))
+    return found if expression.reach is None else np.clip(found, -expression.reach[dense], expression.reach[dense])
+
+
 def _table(kind: str, name: str, values: np.ndarray) -> str:
     return f"static const {kind} ouzel_{name} = {array(values)};\n"
 
@@ -100,10 +149,7 @@ def _seen(expression: Expression) -> tuple[list[str], dict[str, str], np.ndarray
     if features is None:
         return [], constants, base
     dense = features.dense[: int(features.totals[DENSE])].astype(np.int64)
-    centred, far = bool(features.moments[0, COUNT] > 0.0), reach_of(features.totals)
-    absent = standardised(features, dense, np.zeros(len(dense)), centred)
-    if reach is not None:
-        absent = np.clip(absent, -reach[dense], reach[dense])
+    far, absent = reach_of(features.totals), _absent(expression, dense)
     near = meaningless_from(features, dense)
     places, rows = np.zeros(len(weights), np.uint32), len(weights)
     places[dense] = 1 + np.arange(len(dense))
@@ -125,7 +171,7 @@ def _seen(expression: Expression) -> tuple[list[str], dict[str, str], np.ndarray
             "PART": number(1.0 / (float(features.totals[SEEN]) + 1.0)),
             "CONSTANT": number(CONSTANT),
             "FURTHEST": number(FURTHEST),
-            "CENTRED": str(int(centred)),
+            "CENTRED": str(int(_is_centred(features))),
             "WATCHED": str(int(watched)),
             "FAR": str(int(far > 1.0)),
             "FAR_PART": number(1.0 / max(far, 1.0)),
@@ -178,7 +224,7 @@ def _(combine: TwoClassMixture) -> str:
 @combined.register
 def _(combine: MultiClassMixture) -> str:
     given = _given(scales=combine.scales, mixture=combine.mixture, shares=combine.shares)
-    models = len(combine.scales)
+    models, least = len(combine.scales), f"-{number(END_OF_SEVERAL)}"
     return f"""{given}
     double mixed[OUZEL_COLUMNS] = {{0}};
     for (int k = 0; k < OUZEL_COLUMNS; k++) {{
@@ -192,7 +238,7 @@ def _(combine: MultiClassMixture) -> str:
         }}
         for (int k = 0; k < OUZEL_COLUMNS; k++) {{
             if (model < {models}) {{
-                double cut = scores[k] - best > -{number(END_OF_SEVERAL)} ? scores[k] - best : -{number(END_OF_SEVERAL)};
+                double cut = scores[k] - best > {least} ? scores[k] - best : {least};
                 mixed[k] += mixture[model] * cut;
                 scores[k] = cut * scales[model];
             }} else {{

@@ -331,7 +331,7 @@ def test_a_header_is_compiled_for_32_bits(tmp_path):
 
 @pytest.mark.parametrize("prefix", ["", "2x", "_x", "a-b", "a b", "é", "x;int y", "a" * 41, "ouzel\n"])
 def test_names_that_c_does_not_have_are_refused(prefix, tmp_path):
-    with pytest.raises(OuzelError, match="prefix names of C are letters"):
+    with pytest.raises(OuzelError, match="names in C begin with a letter"):
         export(learnt("adagrad", weather(20)), tmp_path / "m.h", prefix)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.exporting.device import learning
 from ouzel.layout import check_arrays, flat
-from ouzel.learners.protocol import Checked
+from ouzel.learners.protocol import Checked, State
 from ouzel.model.model import Model
 
 MAGIC, VERSION, HEAD, SUM = 0x4C5A554F, 1, 12, 4
@@ -40,13 +40,8 @@ def resume(model: Model, path: str | Path) -> int:
     columns = np.frombuffer(data, kind, model.columns, HEAD)
     before = _learnt(model)
     _make_room(model, columns)
-    found = dict(zip(learning.columns_of(model), (part.resumed(model, column) for column in columns), strict=True))
-    states = [found.get(k, state) for k, state in enumerate(model.states)]
     try:
-        for layout, state in zip(model.layouts(), states, strict=True):
-            check_arrays(layout, dict(flat(state)))
-            if isinstance(model.module, Checked):
-                model.module.check(state, model.settings)
+        states = _states(model, part, columns)
     except OuzelError as error:
         raise OuzelError(f"{path}: not a state that a device can have: {error}") from None
     model.take(states)
@@ -55,6 +50,17 @@ def resume(model: Model, path: str | Path) -> int:
     if model.budgeted:
         model.names.restrict(np.concatenate([model.module.members(state) for state in model.states]) - 1)
     return more
+
+
+def _states(model: Model, part: learning.Part, columns: np.ndarray) -> list[State]:
+    """The states of a model by what a device has of its columns; OuzelError if there can be no such states."""
+    found = dict(zip(learning.columns_of(model), (part.resumed(model, column) for column in columns), strict=True))
+    states = [found.get(k, state) for k, state in enumerate(model.states)]
+    for layout, state in zip(model.layouts(), states, strict=True):
+        check_arrays(layout, dict(flat(state)))
+        if isinstance(model.module, Checked):
+            model.module.check(state, model.settings)
+    return states
 
 
 def _check(model: Model, data: bytes, size: int, path: str | Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ouzel.errors import OuzelError
 from ouzel.exporting.device.literals import array, listed, number, single
 from ouzel.learners.budget import awm
 from ouzel.learners.budget.decaying_weights import LARGEST_CHANGE, SMALLEST_SCALE
@@ -164,6 +165,8 @@ def _dumped_awm(model: Model, slots: int) -> np.dtype[Any]:
 
 def _resumed_awm(model: Model, column: np.ndarray) -> Any:
     state = awm.init(0, cast(Any, model.settings))
+    if column["taken"] > len(state.keys):
+        raise OuzelError(f"it has {column['taken']} ids in an active set of {len(state.keys)}")
     for key, weight in list(zip(column["keys"], column["heavy"], strict=True))[: int(column["taken"])]:
         top_k.insert(state, np.uint32(key), np.float32(weight))
     active_set.counters(state)[:] = column["cells"]

@@ -23,8 +23,8 @@ def check_prefix(prefix: str) -> str:
     """
     if not re.fullmatch(rf"[A-Za-z][A-Za-z0-9_]{{0,{LONGEST_PREFIX - 1}}}", prefix, re.ASCII):
         raise OuzelError(
-            f"names of C are letters, digits and _, a letter first, here up to {LONGEST_PREFIX}; got {prefix!r}",
-            subject="prefix",
+            f"names in C begin with a letter, and go on with letters, digits and _; got the prefix {prefix!r}, "
+            f"which may have up to {LONGEST_PREFIX} of them"
         )
     return prefix
 
@@ -89,10 +89,11 @@ def listed(items: Iterable[str]) -> str:
 
 
 def array(values: np.ndarray) -> str:
-    """The initialiser of an array of one or two dimensions; rows or numbers that are 0 are left to be so."""
-    if not values.any():
+    """The initialiser of an array of one or two dimensions; rows or numbers that are 0, not -0, are left to be so."""
+    there = (values != 0) | np.signbit(values.astype(float))
+    if not there.any():
         return "{0}" if values.ndim == 1 else "{{0}}"
-    touched = np.flatnonzero(values if values.ndim == 1 else values.any(axis=1))
+    touched = np.flatnonzero(there if values.ndim == 1 else there.any(axis=1))
     parts = numbers(values[touched]) if values.ndim == 1 else [f"{{{', '.join(numbers(values[k]))}}}" for k in touched]
     if len(touched) == len(values):
         return listed(parts)

@@ -42,7 +42,7 @@ def header_of(model: Model) -> tuple[str, Header]:
     """The header of a model, whose names begin with `ouzel_`; OuzelError for a model that cannot be one."""
     hindrance = learning.hindrance(model)
     part = None if hindrance else learning.part_of(model)
-    named = model.space.named and model.space.width is None
+    named = learning.has_names(model)
     told = TOLD.format(
         version=__version__,
         learner=model.learner.name,

@@ -85,7 +85,12 @@ def hindrance(model: Model) -> str | None:
 
 def slots_of(model: Model) -> int:
     """Slots of a device's table: of all ids that names can have, or that the model has met."""
-    return (1 << model.bits) + 1 if model.space.named else model.dimension
+    return max(model.dimension, (1 << model.bits) + 1 if has_names(model) else 0)
+
+
+def has_names(model: Model) -> bool:
+    """Whether ids are hashes of names, and not numbers of the stream's own or columns of an array."""
+    return model.space.named and model.space.width is None
 
 
 def columns_of(model: Model) -> list[int]:

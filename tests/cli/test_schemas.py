@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from ouzel.cli.schemas.commands import KINDS, OTHERWISE, schema_of
 from ouzel.cli.schemas.page import page
-from ouzel.exporting.device import dump, learning
+from ouzel.exporting.device import dump, learner_code
 from ouzel.model.persistence import load_model
 from tests.printed import check
 
@@ -30,8 +30,8 @@ def files(tmp_path):
 
 def saved(model):
     """What a device of a model of one column saves that has learnt nothing, not even what the model has."""
-    head = np.array([dump.MAGIC, dump.VERSION, learning.fingerprint(model)], "<u4").tobytes()
-    data = head + bytes(learning.part_of(model).dumped(model, learning.slots_of(model)).itemsize)
+    head = np.array([dump.MAGIC, dump.VERSION, learner_code.fingerprint(model)], "<u4").tobytes()
+    data = head + bytes(learner_code.part_of(model).dumped(model, learner_code.slots_of(model)).itemsize)
     return data + dump._sum(data).to_bytes(4, "little")
 
 
@@ -107,7 +107,7 @@ def test_the_rest(ouzel, files):
     check("learners", ouzel("learners", "--json").json)
     check("learners", ouzel("learners", "adagrad-rda", "--json").json)
     state = files / "state.bin"
-    ouzel("train", files / "two.csv", "--label", "y", "--learner", "adagrad", "--bits", 6, "--model", files / "d")
+    ouzel("train", files / "two.csv", "--learner", "adagrad", "--bits", 6, "--model", files / "d")
     check("export", ouzel("export", files / "d", files / "d.h", "--json").json)
     state.write_bytes(saved(load_model(files / "d")))
     check("import", ouzel("import", files / "d", state, files / "back", "--json").json)

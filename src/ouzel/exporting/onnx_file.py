@@ -25,7 +25,7 @@ NEEDED = 'exporting needs the onnx package: pip install "ouzel[onnx]"'
 
 
 def write(model: Model, path: Path) -> list[str]:
-    """Write the graph of a model, and beside it how names become its inputs; return the names of what it gives.
+    """Write the graph of a model, and a file of how names become its inputs; return the names of its outputs.
 
     What the graph says is compared with what the model says before it is written.
     """

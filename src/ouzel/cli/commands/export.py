@@ -48,8 +48,8 @@ def export(
 
 
 def _of_header(model: Model) -> str:
-    """What to say of a header."""
-    from ouzel.exporting.device.learning import hindrance
+    """Return the line about learning in a header."""
+    from ouzel.exporting.device.learner_code import hindrance
 
     why = hindrance(model)
     return "it goes on learning on the device" if why is None else f"it predicts and does not learn: {why}"

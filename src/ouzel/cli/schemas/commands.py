@@ -154,7 +154,7 @@ class Exported(Result):
 
 
 class Imported(Result):
-    """What `ouzel import` took back from a device."""
+    """The examples that `ouzel import` took back from a device."""
 
     model: Annotated[str, about("the model file that the device's header was made of")]
     state: Annotated[str, about("what the device had saved")]

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.exporting.device import learning
+from ouzel.exporting.device import learner_code
 from ouzel.layout import check_arrays, flat
 from ouzel.learners.protocol import Checked, State
 from ouzel.model.model import Model
@@ -26,15 +26,15 @@ def resume(model: Model, path: str | Path) -> int:
 
     `path` is a file of what `save` of the model's header wrote. OuzelError if it is not, or is damaged.
     """
-    part = learning.part_of(model)
-    hindrance = learning.hindrance(model)
+    part = learner_code.part_of(model)
+    hindrance = learner_code.hindrance(model)
     if part is None or hindrance:
         raise OuzelError(f"the model of a header that learns is wanted, and this one is none: {hindrance}")
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise OuzelError(f"{path}: {error.strerror}") from None
-    slots = learning.slots_of(model)
+    slots = learner_code.slots_of(model)
     kind = part.dumped(model, slots)
     _check(model, data, HEAD + model.columns * kind.itemsize + SUM, path)
     columns = np.frombuffer(data, kind, model.columns, HEAD)
@@ -52,9 +52,9 @@ def resume(model: Model, path: str | Path) -> int:
     return more
 
 
-def _states(model: Model, part: learning.Part, columns: np.ndarray) -> list[State]:
+def _states(model: Model, part: learner_code.Part, columns: np.ndarray) -> list[State]:
     """The states of a model by what a device has of its columns; OuzelError if there can be no such states."""
-    found = dict(zip(learning.columns_of(model), (part.resumed(model, column) for column in columns), strict=True))
+    found = dict(zip(learner_code.columns_of(model), (part.resumed(model, column) for column in columns), strict=True))
     states = [found.get(k, state) for k, state in enumerate(model.states)]
     for layout, state in zip(model.layouts(), states, strict=True):
         check_arrays(layout, dict(flat(state)))
@@ -68,7 +68,7 @@ def _check(model: Model, data: bytes, size: int, path: str | Path) -> None:
     words = np.frombuffer(data[:HEAD], "<u4").tolist() if len(data) >= HEAD else []
     if words[:1] != [MAGIC]:
         raise OuzelError(f"{path}: not what a header of `ouzel export` saves: it begins otherwise")
-    if words[1] != VERSION or words[2] != learning.fingerprint(model):
+    if words[1] != VERSION or words[2] != learner_code.fingerprint(model):
         raise OuzelError(f"{path}: the state of another model; give the one that the device's header was made of")
     if len(data) != size:
         raise OuzelError(f"{path}: has {len(data)} bytes, and a state of this model has {size}; read it again")
@@ -95,8 +95,8 @@ def _learnt(model: Model) -> float:
 
 
 def _make_room(model: Model, columns: np.ndarray) -> None:
-    """Have room for ids that the device alone has met, where a table has a row for each."""
+    """Make room for ids that are new to the model, where a table has a row for each."""
     if not model.budgeted:
-        met = np.flatnonzero(cast(Any, columns["table"]).any(axis=(0, 2)))
-        if len(met) and met[-1]:
-            model.make_room(int(met[-1]) - 1)
+        used = np.flatnonzero(cast(Any, columns["table"]).any(axis=(0, 2)))
+        if len(used) and used[-1]:
+            model.make_room(int(used[-1]) - 1)

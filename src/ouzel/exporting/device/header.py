@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ouzel import __version__
-from ouzel.exporting.device import learning, linear
+from ouzel.exporting.device import learner_code, linear
 from ouzel.exporting.device.literals import check_prefix, number, prefixed, text
 from ouzel.exporting.expressions import expression_of
 from ouzel.files import write_atomically
@@ -16,14 +16,14 @@ from ouzel.streams.block import LARGEST
 from ouzel.terms.losses import Poisson
 
 HERE = Path(__file__).parent
-TOLD = """/* Written by ouzel {version} of a model of {learner}, which had learnt {examples} examples.
+COMMENT = """/* Written by ouzel {version} of a model of {learner}, which had learnt {examples} examples.
    C99, compiled by itself; it calls exp of <math.h>, and nothing else. Names of ids: {names}.
    {learns} */
 """
 
 
 class Header(NamedTuple):
-    """What a header does."""
+    """The functions of a header."""
 
     functions: list[str]
     hindrance: str | None  # why it does not learn
@@ -40,34 +40,34 @@ def write(model: Model, path: Path, prefix: str) -> Header:
 
 def header_of(model: Model) -> tuple[str, Header]:
     """The header of a model, whose names begin with `ouzel_`; OuzelError for a model that cannot be one."""
-    hindrance = learning.hindrance(model)
-    part = None if hindrance else learning.part_of(model)
-    named = learning.has_names(model)
-    told = TOLD.format(
+    hindrance = learner_code.hindrance(model)
+    part = None if hindrance else learner_code.part_of(model)
+    named = learner_code.has_names(model)
+    comment = COMMENT.format(
         version=__version__,
         learner=model.learner.name,
         examples=model.examples,
         names="ouzel_id and its like hash them" if named else "none, ids are numbers",
         learns="It learns." if part else "It predicts, and does not learn.",
     )
-    pieces = [told, "#ifndef OUZEL_H\n#define OUZEL_H\n", _defined(_constants(model)), _code("common.h")]
+    pieces = [comment, "#ifndef OUZEL_H\n#define OUZEL_H\n", _defined(_constants(model)), _code("common.h")]
     if named:
         pieces.append(_code("names.h"))
     pieces.append(_labels(model))
     if part is not None:
         pieces += [
-            _defined(learning.constants_of(model, part)),
-            learning.tables_of(model),
-            learning.slope_of(model),
+            _defined(learner_code.constants_of(model, part)),
+            learner_code.tables_of(model),
+            learner_code.slope_of(model),
             _code("passing.h"),
             _code(part.code),
             _code("learning.h"),
-            learning.start_of(model, part),
+            learner_code.start_of(model, part),
         ]
     else:
         expression = expression_of(model)
         linear.check(model, expression)
-        found = linear.code_of(expression, learning.columns_of(model))
+        found = linear.code_of(expression, learner_code.columns_of(model))
         pieces += [_defined(found.constants), found.tables]
         pieces += [_code("mixing.h")] if linear.needs_logarithm(expression) else []
         pieces += [_code("linear.h"), found.margins]
@@ -95,7 +95,7 @@ def _probabilistic(model: Model) -> bool:
 
 
 def _constants(model: Model) -> dict[str, str]:
-    """What all headers are told."""
+    """The constants of all headers."""
     reverse = "-" if model.classes.reversed_pair() else ""
     return {
         "LARGEST": f"{number(LARGEST)}f",

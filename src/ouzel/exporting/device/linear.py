@@ -111,9 +111,9 @@ def _sums(expression: Expression, slots: np.ndarray, values: np.ndarray) -> np.n
     """The sums of an example, as `linear.h` has them."""
     known, features, reach = expression.slots, expression.features, expression.reach
     rows = slots.astype(np.int64) if known is None else np.searchsorted(known, slots)
-    met = rows < len(expression.weights)
-    met[met] &= True if known is None else known[rows[met]] == slots[met]
-    rows, seen = rows[met], values[met]
+    known_rows = rows < len(expression.weights)
+    known_rows[known_rows] &= True if known is None else known[rows[known_rows]] == slots[known_rows]
+    rows, seen = rows[known_rows], values[known_rows]
     if features is not None:
         seen = standardised(features, rows, seen, _is_centred(features))
     if reach is not None:
@@ -131,7 +131,7 @@ def _is_centred(features: Features) -> bool:
 
 
 def _absent(expression: Expression, dense: np.ndarray) -> np.ndarray:
-    """What the models see of dense features (n,) that an example does not have."""
+    """The values that the models see of dense features (n,) that an example does not have."""
     features: Any = expression.features
     found = standardised(features, dense, np.zeros(len(dense)), _is_centred(features))
     return found if expression.reach is None else np.clip(found, -expression.reach[dense], expression.reach[dense])

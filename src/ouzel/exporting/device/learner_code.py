@@ -1,4 +1,4 @@
-"""Learners that learn on a device: which models, what their code is told, and their states as C has them.
+"""Learners that learn on a device: which models, the constants of their code, and their states in C.
 
 The code is beside this file, in files of C. A device has no index of the active set's ids and no bounds of its weights:
 those are for speed, and are built again when a state comes back.
@@ -45,7 +45,7 @@ STEPS: dict[Any, str] = {
 
 
 class Part(NamedTuple):
-    """How one learner learns on a device."""
+    """A learner that learns on a device."""
 
     module: Any
     code: str  # the file of its code
@@ -56,7 +56,7 @@ class Part(NamedTuple):
 
 
 def part_of(model: Model) -> Part | None:
-    """What lets a learner learn on a device; None where predictions need more than its state."""
+    """The part of a learner that learns on a device; None where predictions need more than its state."""
     part = PARTS.get(model.learner.name)
     plain = part is not None and isinstance(model.states[0], part.module.State)
     return part if plain and not (model.standardize or model.task.joint or model.task.groups) else None
@@ -84,7 +84,7 @@ def hindrance(model: Model) -> str | None:
 
 
 def slots_of(model: Model) -> int:
-    """Slots of a device's table: of all ids that names can have, or that the model has met."""
+    """Slots of a device's table: of all ids that names can have, or that the model has learnt."""
     return max(model.dimension, (1 << model.bits) + 1 if has_names(model) else 0)
 
 
@@ -99,13 +99,13 @@ def columns_of(model: Model) -> list[int]:
 
 
 def fingerprint(model: Model) -> int:
-    """What tells a model's states from those of another: its learner, settings, sizes, hash and classes."""
+    """A number that differs between models: of the learner, settings, sizes, hash and classes."""
     about = [model.learner.name, repr(model.settings), model.bits, model.seed, model.intercept, slots_of(model)]
     return zlib.crc32(json.dumps([*about, list(map(repr, model.classes.in_order()))]).encode())
 
 
 def constants_of(model: Model, part: Part) -> dict[str, str]:
-    """What the code of a learner is told."""
+    """The constants of a learner's code."""
     size = part.dumped(model, slots_of(model)).itemsize
     return part.constants(model) | {
         "FINGERPRINT": f"0x{fingerprint(model):08X}u",

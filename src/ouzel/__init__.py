@@ -25,7 +25,7 @@ _HOME = {
     "evaluate": "ouzel.evaluation.testing",
     "merge": "ouzel.model.merge",
     "info": "ouzel.training.inspection",
-    "export": "ouzel.exporting.onnx_file",
+    "export": "ouzel.exporting.export",
     "effect": "ouzel.evaluation.effects",
     "register": "ouzel.learners.catalogue",
     "OuzelError": "ouzel.errors",

@@ -56,7 +56,7 @@ from ouzel.estimators.sketched_newton import SketchedNewtonRegressor as Sketched
 from ouzel.evaluation.effects import effect as effect
 from ouzel.evaluation.progressive import progressive_validation as progressive_validation
 from ouzel.evaluation.testing import evaluate as evaluate
-from ouzel.exporting.onnx_file import export as export
+from ouzel.exporting.export import export as export
 from ouzel.learners.catalogue import register as register
 from ouzel.model.merge import merge as merge
 from ouzel.model.model import Model as Model

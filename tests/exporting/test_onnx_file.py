@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ouzel as library
+from ouzel.exporting.export import export
 from ouzel.exporting.inputs import padded
-from ouzel.exporting.onnx_file import export
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 

@@ -1,4 +1,4 @@
-"""Export of a model to an ONNX file, with a JSON file that says how features become its inputs."""
+"""A model as an ONNX file, with a JSON file that says how features become its inputs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.exporting.answers import Output, answer
+from ouzel.exporting.comparison import check_alike
 from ouzel.exporting.expressions import expression_of
 from ouzel.exporting.graph import OPSET, VERSION, margins_of
 from ouzel.exporting.inputs import padded, probes
@@ -19,39 +20,15 @@ from ouzel.files import check_place, write_atomically
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
-CLOSE = 1e-5  # to what the model itself says, which is rounded to single precision on its way
 MOST_BYTES = 2**31 - 2**20  # of a file of this format
 NEEDED = 'exporting needs the onnx package: pip install "ouzel[onnx]"'
 
 
-def export(model: Any, path: str | Path) -> list[str]:
-    """Write a model, or an estimator that has learnt, as an ONNX graph; return the names of what the graph gives.
+def write(model: Model, path: Path) -> list[str]:
+    """Write the graph of a model, and a file of how names become its inputs; return the names of its outputs.
 
-    The graph takes `ids` (n, k) int64, the features of each example, -1 where it has fewer than k, and `values` (n, k)
-    float32. It gives `label` (n,), `margin` (n,) or (n, classes) and, if the loss has them, `probability`
-    (n, classes), classes in order; of numbers `prediction` (n,); of rankings `score` (n,). Features that the model has
-    not learnt count for nothing. The ids of names stand in a second file, `path`.json, with the classes, and how
-    crosses, n-grams and bins are made, which are inputs like any other.
-
-    What the graph says is compared with what the model says, on examples made for that, before it is written. A
-    learner whose predictions are not made of weights in that way (`sop`, `ons-invariant`) is refused: OuzelError.
-
-    Examples
-    --------
-    >>> import ouzel, pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.onnx")
-    >>> model = ouzel.OnlineClassifier("adagrad").fit([[1.0, 0.0], [0.0, 1.0]] * 5, ["dry", "wet"] * 5)
-    >>> ouzel.export(model, path)
-    ['label', 'margin', 'probability']
-    >>> sorted(file.name for file in path.parent.iterdir())
-    ['model.onnx', 'model.onnx.json']
+    What the graph says is compared with what the model says before it is written.
     """
-    model = model if isinstance(model, Model) else getattr(model, "model_", None)
-    if model is None or not model.examples:
-        raise OuzelError("a model is exported when it has learnt something; train it first")
-    path = Path(path)
-    if path.suffix.lower() != ".onnx":
-        raise OuzelError(f"{path}: a model is exported to a file that ends in .onnx")
     rule_path = path.with_name(f"{path.name}.json")
     for place in (path, rule_path):
         check_place(place)
@@ -117,11 +94,7 @@ def _compare(made: Any, model: Model, outputs: list[Output]) -> None:
         answers = ReferenceEvaluator(made).run(None, padded(block))
     found = dict(zip([output.name for output in outputs], answers, strict=True))
     for name, expected in _predicted(model, block).items():
-        if not np.allclose(found[name], expected, rtol=0.0, atol=CLOSE * (1.0 + np.abs(expected).max())):
-            raise OuzelError(
-                f"{model.learner.name} predicts otherwise than by weights of the features, which is all that an "
-                "exported model can do; learn with another learner, such as auto or adagrad"
-            )
+        check_alike(model, found[name], expected)
 
 
 def _predicted(model: Model, block: Block) -> dict[str, np.ndarray]:

@@ -35,3 +35,15 @@ def test_what_cannot_be_written_is_one_line(ouzel, small, tmp_path, monkeypatch)
     assert ran.status == 2
     assert 'pip install "ouzel[onnx]"' in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_a_header_says_whether_it_learns(ouzel, small, tmp_path):
+    ouzel("train", small, "--learner", "ogd", "--model", tmp_path / "m")
+
+    ran = ouzel("export", tmp_path / "m", tmp_path / "m.h")
+
+    assert "does not learn: of the learners awm, adagrad, ftrl-proximal" in ran.out
+    assert ouzel("export", tmp_path / "m", tmp_path / "m.h", "--json").json["rule"] is None
+    wrong = ouzel("export", tmp_path / "m", tmp_path / "m.h", "--prefix", "2 b")
+    assert wrong.err.startswith("ouzel: names in C begin with a letter")
+    assert wrong.err.count("\n") == 1

@@ -1,37 +1,55 @@
-"""`ouzel export`: exports a model for other programs, as an ONNX graph."""
+"""`ouzel export`: exports a model for other programs, as an ONNX graph or a header of C."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from ouzel.cli import options
-from ouzel.cli.parameters import argument
+from ouzel.cli.parameters import Kind, argument, option
+
+if TYPE_CHECKING:
+    from ouzel.model.model import Model
 
 
 def export(
     model: options.ModelFile,
-    output: Annotated[str, argument("The file to write: .onnx.", "OUT")],
+    output: Annotated[str, argument("The file to write: .onnx, or .h.", "OUT")],
+    prefix: Annotated[str, option("What the names of a header begin with.", takes=Kind("NAME"))] = "ouzel",
     json_: options.Json = False,
 ) -> None:
-    """Export a model as an ONNX graph, and to OUT.json the rule by which names of features become its inputs.
+    """Export a model as an ONNX graph, or as a header of C for a device.
 
-    The graph returns the labels, margins and probabilities of `ouzel predict`; other learners are refused.
+    A graph returns the labels, margins and probabilities of `ouzel predict`; OUT.json is the rule by which names of
+    features become its inputs. A header of C99 needs nothing beside it: it predicts, and awm, adagrad and ftrl-proximal
+    go on learning in it; `ouzel import` takes back what they have learnt. Other learners are refused.
 
     Example: ouzel export a9a.ouzel a9a.onnx
     """
-    from ouzel.exporting.onnx_file import export as write
+    from ouzel.exporting.export import export as write
+    from ouzel.exporting.export import is_header
     from ouzel.model import persistence
 
     learnt = persistence.load_model(model)
-    outputs = write(learnt, output)
+    outputs = write(learnt, output, prefix)
+    rule = None if is_header(Path(output)) else f"{output}.json"
     if json_:
-        print(json.dumps({"model": model, "output": output, "rule": f"{output}.json", "outputs": outputs}))
+        print(json.dumps({"model": model, "output": output, "rule": rule, "outputs": outputs}))
         return
     print(f"{model} written to {output}, which gives {', '.join(outputs)}")
-    print(f"how names become its inputs: {output}.json")
+    print(_of_header(learnt) if rule is None else f"how names become its inputs: {rule}")
     derived = [name for name, given in learnt.space.derived._asdict().items() if given]
     if derived:
         print(
-            f"its {', '.join(derived)} are inputs too; how they are made stands there, and `ouzel convert` makes them"
+            f"its {', '.join(derived)} are inputs too; how they are made "
+            + ("a graph's file of rules says" if rule is None else "stands there, and `ouzel convert` makes them")
         )
+
+
+def _of_header(model: Model) -> str:
+    """Return the line about learning in a header."""
+    from ouzel.exporting.device.learner_code import hindrance
+
+    why = hindrance(model)
+    return "it goes on learning on the device" if why is None else f"it predicts and does not learn: {why}"

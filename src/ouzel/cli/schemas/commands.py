@@ -145,12 +145,21 @@ class Converted(Result):
 
 
 class Exported(Result):
-    """The graph that `ouzel export` wrote."""
+    """The graph, or the header, that `ouzel export` wrote."""
 
     model: Annotated[str, about("the model file")]
-    output: Annotated[str, about("the graph")]
-    rule: Annotated[str, about("what says how names become ids")]
-    outputs: Annotated[list[str], about("what the graph gives")]
+    output: Annotated[str, about("the graph, or the header")]
+    rule: Annotated[str | None, about("what says how names become ids; null of a header, which does it")]
+    outputs: Annotated[list[str], about("what the graph gives, or the functions of the header")]
+
+
+class Imported(Result):
+    """The examples that `ouzel import` took back from a device."""
+
+    model: Annotated[str, about("the model file that the device's header was made of")]
+    state: Annotated[str, about("what the device had saved")]
+    output: Annotated[str, about("the model file written")]
+    examples: Annotated[int, about("examples that the device has learnt")]
 
 
 class Drawn(Result):
@@ -241,7 +250,7 @@ class Reproduced(Result):
 KINDS: dict[str, Kind] = {
     "train": (Trained, Status), "predict": Prediction, "test": dict[str, Tested],
     "top": list[Top], "info": Info, "compare": (list[Entry], list[Orders], list[OfFile], list[OrdersOfFile]),
-    "convert": Converted, "export": Exported, "plot": Drawn, "compile": Compiled,
+    "convert": Converted, "export": Exported, "import": Imported, "plot": Drawn, "compile": Compiled,
     "learners": (Described, dict[str, str]),
     "explain": Explain, "deltoids": Deltoids, "pmi": Pmi, "send": Sent, "demo": Demo,
     "reproduce": (list[Experiment], Reproduced),

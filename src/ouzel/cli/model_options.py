@@ -106,6 +106,14 @@ class Preparation:
         ),
     ] = None
 
+    interval: Annotated[
+        list[float] | None,
+        option(
+            "Keep intervals of numbers, or sets of labels, that hold this share of examples: .9; may be repeated.",
+            takes="LEVEL",
+        ),
+    ] = None
+
     @property
     def prepared(self) -> dict[str, Any]:
         """Keywords of the model for these options."""
@@ -115,6 +123,7 @@ class Preparation:
             "standardize": self.standardize,
             "forget": self.forget,
             **weighed,
+            "interval": self.interval or None,
         }
 
 

@@ -29,7 +29,18 @@ from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
 
 COMMON = (
-    *("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", "class_weight"),
+    *(
+        "fit_intercept",
+        "passes",
+        "bits",
+        "seed",
+        "pairs",
+        "scale_targets",
+        "standardize",
+        "forget",
+        "class_weight",
+        "interval",
+    ),
     *OF_FRAMES,
 )
 """Parameters that are not settings of the learner."""
@@ -180,9 +191,9 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         """Let the model learn blocks, `passes` times."""
         if not any(block.rows for block in blocks):
             raise OuzelError("nothing to learn: every example has weight 0")
-        for _ in range(checked(Estimator, {"passes": passes})["passes"]):
+        for number in range(checked(Estimator, {"passes": passes})["passes"]):
             for block in blocks:
-                model.learn(block)
+                model.learn(block, unseen=not number)
         self.model_ = model
         warn_of_remark(model)
         return self

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
+from ouzel.model.intervals import sets_of
 from ouzel.model.remarks import absent_classes
 from ouzel.model.room import beginning
 from ouzel.streams.sources.error_context import wrap_errors
@@ -34,6 +35,7 @@ class Classifier(ClassifierMixin, Estimator):
     river_kind = "MiniBatchClassifier"
 
     class_weight: Any = None
+    interval: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
@@ -73,6 +75,22 @@ class Classifier(ClassifierMixin, Estimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    def predict_set(self, X: Any, level: float | None = None) -> np.ndarray:
+        """Whether each class is in the set of labels of each row, (n, classes) in the order of `classes_`.
+
+        For rows that are not learnt; of those that are learnt next, `predict_set_one` keeps what docs/guarantees.md
+        promises. `level` is one of `interval`, if it has several. A set is empty where no label is likely enough.
+        """
+        margins = self._margins(X)
+        return sets_of(self.model_, margins, level, settled=True)
+
+    def predict_set_one(self, x: dict[Any, Any], level: float | None = None) -> list[Any]:
+        """The labels in the set of one example, which, if it is learnt next, keeps what `interval` promises."""
+        margins = np.array(self._margins_one(x))
+        model = self.model_
+        held = sets_of(model, margins if len(margins) == 1 else margins[None], level, settled=False)[0]
+        return [label for label, is_in in zip(model.classes.in_order(), held.tolist(), strict=True) if is_in]
+
     @property
     def classes_(self) -> np.ndarray:
         """The classes seen (or declared), sorted."""
@@ -90,7 +108,7 @@ class Classifier(ClassifierMixin, Estimator):
         return self._shown_weights()[:, 0]
 
     def _model_options(self) -> dict[str, Any]:
-        return {**super()._model_options(), "class_weight": self.class_weight}
+        return {**super()._model_options(), "class_weight": self.class_weight, "interval": self.interval}
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

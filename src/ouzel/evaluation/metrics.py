@@ -16,6 +16,7 @@ import numpy as np
 
 from ouzel.evaluation.baseline import Baseline, least_loss
 from ouzel.evaluation.calibration import Calibration
+from ouzel.evaluation.coverage import Coverage
 from ouzel.evaluation.ranking import BINS, OF_TWO_CLASSES, RankedBins, Ranks, bin_of
 from ouzel.kernels.jit import kernel
 from ouzel.model.answers import estimates, is_probabilistic
@@ -114,11 +115,12 @@ class Scores:
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
         self.calibration = Calibration()
-        self.ranks = Ranks()
+        self.ranks, self.coverage = Ranks(), Coverage()
         self._constant = Baseline(task)
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
+        self.coverage.add(learnt.covered)
         for part in self.task.parts(learnt):
             self.follow(part)
             self.score(*part[:4])
@@ -241,6 +243,7 @@ class Scores:
             "baseline": self._constant.to_json(),
             "calibration": self.calibration.bins.tolist(),
             "ranks": self.ranks.sums.tolist(),
+            **({"coverage": self.coverage.to_json()} if self.coverage.seen else {}),
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
         }
 
@@ -265,6 +268,8 @@ class Scores:
         self.calibration.bins = bins
         self.ranks.restore(stored.get("ranks", self.ranks.sums))
         self._constant.restore(stored["baseline"])
+        if "coverage" in stored:
+            self.coverage.restore(stored["coverage"])
 
     def _mean(self, which: int) -> float | None:
         return float(self.sums[which] / self.sums[WEIGHT]) if self.sums[WEIGHT] > 0 else None

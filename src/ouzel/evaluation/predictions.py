@@ -14,6 +14,7 @@ from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.model.answers import Answers
 from ouzel.model.contributions import explained
+from ouzel.model.intervals import intervals_about, sets_of
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name
@@ -43,6 +44,19 @@ class Predictions(Answers):
         if values.shape[1] == 1:
             return {name: values[:, 0]}
         return {f"{name}:{label}": values[:, k] for k, label in enumerate(self.classes)}
+
+
+def held_by(model: Model, block: Block, level: float, as_text: bool) -> dict[str, Any]:
+    """Return the columns `low` and `high`, or `set`: settled intervals, or labels as a list, as text between bars."""
+    margins = model.margins(block)
+    if model.task.numbers:
+        low, high = intervals_about(model, margins, level, settled=True).T
+        return {"low": low, "high": high}
+    classes, found = model.classes.in_order(), np.empty(block.rows, object)
+    for row, held in enumerate(sets_of(model, margins, level, settled=True).tolist()):
+        labels = [label for label, is_in in zip(classes, held, strict=True) if is_in]
+        found[row] = "|".join(map(str, labels)) if as_text else labels
+    return {"set": found}
 
 
 def predictions_of(model: Model, block: Block) -> Predictions:

@@ -8,6 +8,7 @@ from html import escape
 from math import sqrt
 from typing import Any
 
+from ouzel.evaluation.coverage import STRETCH
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
 from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
@@ -65,6 +66,7 @@ class Report:
     seconds_compiling: float  # of kernels, which later runs find on disk; in neither of the two above
     curve: list[Point]
     calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
+    intervals: list[dict[str, Any]]  # for each level: coverage, size, in all and over time
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; a number that JSON cannot write becomes a string."""
@@ -106,6 +108,7 @@ class Report:
         else:
             facts.append(self._line("rmse", "mae", "r2"))
             facts.append(self._line("mean_loss", "deviance"))
+        facts += lines_of_coverage(self.intervals, numbers=self.task == "regression")
         if self.baseline is not None:
             facts.append((NAMES["baseline"], f"{figure(self.baseline)}   {self.baseline_of}"))
         for number, part in enumerate(self.holdout, 1):
@@ -162,6 +165,22 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
+
+
+def coverage_of(scores: Scores, model: Any) -> list[dict[str, Any]]:
+    """What intervals or sets held, a row a level of those that a model keeps."""
+    return scores.coverage.figures(model.interval)
+
+
+def lines_of_coverage(intervals: list[dict[str, Any]], numbers: bool) -> list[tuple[str, str]]:
+    """A line a level for people: what was held, and how large intervals or sets were."""
+    found = []
+    for one in intervals:
+        parts = [f"held {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
+        parts += [f"{one['unbounded']:,} unbounded"] if one["unbounded"] else []
+        parts += [] if one["worst"] is None else [f"worst {STRETCH:,} {figure(one['worst'])}"]
+        found.append((f"{'interval' if numbers else 'set'} {one['level']:g}", "   ".join(parts)))
+    return found
 
 
 FAR = 100.0  # times the error, or the loss, of a constant prediction

@@ -1,4 +1,7 @@
-"""What is done with examples before they are learnt: classes weigh, features are counted and scaled, states forget."""
+"""What is done with examples beside learning them: classes weigh, features are counted and scaled, states forget.
+
+And answers are judged: what a model has told of an example before it was learnt, by intervals and sets of labels.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,15 @@ if TYPE_CHECKING:
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
     from ouzel.learners.gains.parts import Gains
-    from ouzel.model import class_weights
+    from ouzel.model import class_weights, coverage
 else:
     feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
     scaling_moments = deferred("ouzel.learners.auto.moments")
     standardisation = deferred("ouzel.learners.auto.standardisation")
     class_weights = deferred("ouzel.model.class_weights")
+    coverage = deferred("ouzel.model.coverage")  # with --interval
 
+PARTS = ("features", "moments", "coverage")  # arrays, by the attributes that hold them
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
@@ -41,11 +46,21 @@ class Preparation:
 
     `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where
     features are standardised, whose scales are moments already, and where the learner keeps to a byte budget.
+    `interval` are the levels of intervals and sets that are kept, whose state is `coverage`.
     """
 
     def __init__(
-        self, learner: Learner, module: Any, standardize: bool, forget: float, groups: bool, class_weight: Any = None
+        self,
+        learner: Learner,
+        module: Any,
+        standardize: bool,
+        forget: float,
+        groups: bool,
+        class_weight: Any = None,
+        interval: tuple[float, ...] = (),
     ) -> None:
+        self.levels = np.array(interval)
+        self.coverage: Any = None
         self.class_weights = None if class_weight is None else class_weights.ClassWeights(class_weight)
         self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
         self.features: Any = None
@@ -64,6 +79,8 @@ class Preparation:
                 f"must be {SHORTEST:g} example or more, or 0 for never; got {forget:g}",
                 subject="forget",
             )
+        if interval and groups:
+            raise OuzelError("a ranking has scores, of which there is no truth; leave out", interval=interval)
         if forget and groups:
             raise OuzelError("a ranking learns groups and does not forget between examples; leave out", forget=forget)
         if forget and not isinstance(module, protocol.Fading):
@@ -76,6 +93,7 @@ class Preparation:
         """Have seen nothing, with room for so many slots."""
         self.features = feature_scaling.init(slots) if self.standardizes else None
         self.moments = feature_moments.init(slots) if self.counts else None
+        self.coverage = coverage.init(len(self.levels)) if len(self.levels) else None
 
     def grow(self, slots: int) -> None:
         """Have room for so many slots."""
@@ -87,11 +105,12 @@ class Preparation:
     def layouts(self, slots: int) -> dict[str, Any]:
         """What its arrays are made of, by the name of the attribute that holds them."""
         found = {"features": feature_scaling.layout(slots)} if self.standardizes else {}
-        return found | ({"moments": feature_moments.layout(slots)} if self.counts else {})
+        found |= {"moments": feature_moments.layout(slots)} if self.counts else {}
+        return found | ({"coverage": coverage.layout(len(self.levels))} if len(self.levels) else {})
 
     def arrays(self) -> dict[str, Any]:
         """Its arrays, by the names of `layouts`."""
-        return {name: part for name in ("features", "moments") if (part := getattr(self, name)) is not None}
+        return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
 
     def take(self, parts: Mapping[str, Any]) -> None:
         """Have these arrays, by the names of `layouts`."""
@@ -101,7 +120,7 @@ class Preparation:
     def emptied(self) -> Preparation:
         """The same without arrays."""
         found = copy.copy(self)
-        found.features = found.moments = None
+        found.features = found.moments = found.coverage = None
         return found
 
     def copied(self) -> Preparation:
@@ -121,6 +140,8 @@ class Preparation:
             found["moments"] = feature_moments.gains(base.moments, self.moments)
         if self.class_weights is not None and base.class_weights is not None:
             found["classes"] = self.class_weights.gains(base.class_weights)
+        if self.coverage is not None:
+            found["coverage"] = coverage.gains(base.coverage, self.coverage)
         return found
 
     def onto(self, gains: Gains) -> None:
@@ -131,6 +152,15 @@ class Preparation:
             self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
         if self.class_weights is not None:
             self.class_weights.onto(gains["classes"])
+        if self.coverage is not None:
+            self.coverage = stored_like(self.coverage, coverage.onto(self.coverage, gains["coverage"]))
+
+    def judge(self, task: Any, outcome: Any, known: int, learns: bool = True) -> Any:
+        """An outcome with whether intervals and sets held the truth; `known` classes came before its examples."""
+        if self.coverage is None:
+            return outcome
+        found = coverage.covered(self.coverage, self.levels, task, outcome, known, learns)
+        return outcome._replace(covered=found)
 
     def renumber(self, places: np.ndarray) -> None:
         """Have what is known of slot k as that of slot `places[k]`."""
@@ -138,6 +168,13 @@ class Preparation:
             self.features = standardisation.renumbered(self.features, places, len(places))
         if self.moments is not None:
             self.moments = feature_moments.renumbered(self.moments, places)
+
+    def judge_one(
+        self, task: Any, classes: Classes, margins: list[float], label: Any, importance: Any, known: int
+    ) -> None:
+        """The same of one example, by its margins as the model has them."""
+        target = float(label) if task.numbers else classes.find(label)
+        coverage.covered_one(self.coverage, self.levels, task, margins, target, importance, known)
 
     def weights_of_raw(self, weights: np.ndarray) -> np.ndarray:
         """The weights of features as they are, of those of features as the learner sees them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from ouzel.cli.options import pair_of
-from ouzel.cli.parameters import BYTES, Kind, choice, option
+from ouzel.cli.parameters import BYTES, LEVEL, Kind, choice, option
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT, LEARNERS
@@ -110,7 +110,7 @@ class Preparation:
         list[float] | None,
         option(
             "Keep intervals of numbers, or sets of labels, that hold this share of examples: .9; may be repeated.",
-            takes="LEVEL",
+            takes=LEVEL,
         ),
     ] = None
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
-from ouzel.model.intervals import sets_of
+from ouzel.model.intervals import labels_in_sets, sets_of
 from ouzel.model.remarks import absent_classes
 from ouzel.model.room import beginning
 from ouzel.streams.sources.error_context import wrap_errors
@@ -87,9 +87,7 @@ class Classifier(ClassifierMixin, Estimator):
     def predict_set_one(self, x: dict[Any, Any], level: float | None = None) -> list[Any]:
         """The labels in the set of one example, which, if it is learnt next, keeps what `interval` promises."""
         margins = np.array(self._margins_one(x))
-        model = self.model_
-        held = sets_of(model, margins if len(margins) == 1 else margins[None], level, settled=False)[0]
-        return [label for label, is_in in zip(model.classes.in_order(), held.tolist(), strict=True) if is_in]
+        return labels_in_sets(self.model_, margins if len(margins) == 1 else margins[None], level, settled=False)[0]
 
     @property
     def classes_(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.model.answers import Answers
 from ouzel.model.contributions import explained
-from ouzel.model.intervals import intervals_about, sets_of
+from ouzel.model.intervals import intervals_about, labels_in_sets
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name
@@ -52,9 +52,8 @@ def held_by(model: Model, block: Block, level: float, as_text: bool) -> dict[str
     if model.task.numbers:
         low, high = intervals_about(model, margins, level, settled=True).T
         return {"low": low, "high": high}
-    classes, found = model.classes.in_order(), np.empty(block.rows, object)
-    for row, held in enumerate(sets_of(model, margins, level, settled=True).tolist()):
-        labels = [label for label, is_in in zip(classes, held, strict=True) if is_in]
+    found = np.empty(block.rows, object)
+    for row, labels in enumerate(labels_in_sets(model, margins, level, settled=True)):
         found[row] = "|".join(map(str, labels)) if as_text else labels
     return {"set": found}
 

@@ -80,11 +80,12 @@ class Report:
         return pd.DataFrame.from_records([_as_dict(point, self.task) for point in self.curve])
 
     def plot(self, path: str, title: str = "") -> None:
-        """Draw the curve, and the calibration if there are probabilities, to an .svg, .png or .pdf file."""
+        """Draw the curve, and calibration and coverage if there are any, to an .svg, .png or .pdf file."""
         from ouzel.evaluation.curve_plots import draw_training
 
         numbers, pairs = self.rmse is not None, self.pairs is not None
-        draw_training(self.learner, self.curve, self.calibration, path, numbers=numbers, pairs=pairs, title=title)
+        about: dict[str, Any] = {"numbers": numbers, "pairs": pairs, "title": title, "intervals": self.intervals}
+        draw_training(self.learner, self.curve, self.calibration, path, **about)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -179,7 +180,7 @@ def lines_of_coverage(intervals: list[dict[str, Any]], numbers: bool) -> list[tu
         parts = [f"held {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
         parts += [f"{one['unbounded']:,} unbounded"] if one["unbounded"] else []
         parts += [] if one["worst"] is None else [f"worst {STRETCH:,} {figure(one['worst'])}"]
-        found.append((f"{'interval' if numbers else 'set'} {one['level']:g}", "   ".join(parts)))
+        found.append((f"asked {one['level']:g}", "   ".join(parts)))
     return found
 
 

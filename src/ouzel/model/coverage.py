@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import allocate, float64
+from ouzel.layout import allocate, float64, require
 from ouzel.model.answers import estimates
 from ouzel.model.tasks.task import Outcome
 
@@ -78,6 +78,12 @@ def init(levels: int) -> State:
     """A state that has seen nothing."""
     found: State = allocate(layout(levels))
     return found
+
+
+def check(state: State) -> None:
+    """Refuse weights of experts that are not shares of 1, and a size of no scores."""
+    require(np.allclose(state.shares.sum(axis=-1), 1.0, atol=1e-6), "shares of experts do not add up to 1")
+    require(state.size[COUNT] > 0.0 or state.size[SIZE] == 0.0, "a size of no scores")
 
 
 @force_inline

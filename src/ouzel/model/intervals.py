@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -54,3 +54,24 @@ def sets_of(model: Any, margins: np.ndarray, level: float | None, settled: bool)
     leads_of_block(columns, leads)
     found: np.ndarray = (highs[place] == inf) | (-leads <= highs[place])
     return found[:, order]
+
+
+def told_of(model: Any, margins: np.ndarray) -> list[dict[str, Any]]:
+    """For each example that may be learnt next: its interval, or set, of each level, by the level as text, for JSON."""
+    if not len(model.classes) and not model.task.numbers:
+        return [{} for _ in range(len(margins))]
+    by_level: dict[str, list[Any]] = {}
+    for level in model.interval:
+        if model.task.numbers:
+            ends = intervals_about(model, margins, level, settled=False)
+            by_level[f"{level:g}"] = [[end if isfinite(end) else None for end in row] for row in ends.tolist()]
+        else:
+            by_level[f"{level:g}"] = labels_in_sets(model, margins, level, settled=False)
+    name = "intervals" if model.task.numbers else "sets"
+    return [{name: dict(zip(by_level, row, strict=True))} for row in zip(*by_level.values(), strict=True)]
+
+
+def labels_in_sets(model: Any, margins: np.ndarray, level: float | None, settled: bool) -> list[list[Any]]:
+    """The labels in the set of each example."""
+    classes, held = model.classes.in_order(), sets_of(model, margins, level, settled)
+    return [[classes[place] for place in np.flatnonzero(row)] for row in held]

@@ -80,7 +80,7 @@ class Preparation:
                 subject="forget",
             )
         if interval and groups:
-            raise OuzelError("a ranking has scores, of which there is no truth; leave out", interval=interval)
+            raise OuzelError("a ranking has scores, of which there is no truth; leave out", interval=interval[0])
         if forget and groups:
             raise OuzelError("a ranking learns groups and does not forget between examples; leave out", forget=forget)
         if forget and not isinstance(module, protocol.Fading):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ouzel.cli import log_options, options
-from ouzel.cli.parameters import FILE, choice, option
+from ouzel.cli.parameters import FILE, LEVEL, choice, option
 from ouzel.cli.parameters import only as only_options
 from ouzel.errors import OuzelError
 
@@ -56,7 +56,7 @@ def predict(
         float | None,
         option(
             "Add intervals of numbers, or sets of labels, of this level: one that the model was trained with.",
-            takes="LEVEL",
+            takes=LEVEL,
             panel="Report",
         ),
     ] = None,

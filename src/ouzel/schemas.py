@@ -140,6 +140,8 @@ class Report(Result):
     seconds_compiling: Annotated[float, about("compiling kernels, which later runs find on disk")]
     curve: Annotated[list[Point], about("at powers of two, and at regular distances")]
     calibration: Calibration
+    calibration_before: Annotated[Calibration, about("before probabilities are recalibrated, with --calibrate")]
+    calibration_error_before: Annotated[Figure | None, about("of those probabilities")]
     intervals: Intervals
 
 

@@ -114,6 +114,10 @@ class Preparation:
         ),
     ] = None
 
+    calibrate: Annotated[
+        bool, option("Recalibrate probabilities as the stream goes: of what is given .8, some 80 % come true.")
+    ] = False
+
     @property
     def prepared(self) -> dict[str, Any]:
         """Keywords of the model for these options."""
@@ -124,6 +128,7 @@ class Preparation:
             "forget": self.forget,
             **weighed,
             "interval": self.interval or None,
+            "calibrate": self.calibrate,
         }
 
 

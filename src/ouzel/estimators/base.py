@@ -39,7 +39,7 @@ COMMON = (
         "standardize",
         "forget",
         "class_weight",
-        "interval",
+        *("interval", "calibrate"),
     ),
     *OF_FRAMES,
 )

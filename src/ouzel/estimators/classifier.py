@@ -36,6 +36,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     class_weight: Any = None
     interval: Any = None
+    calibrate: bool | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
@@ -54,7 +55,7 @@ class Classifier(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins (n,), positive for `classes_[1]`; with more than two classes (n, classes)."""
         margins = self._margins(X)
-        return shown(self.model_.classes, margins)
+        return shown(self.model_.classes, self.model_.preparation.told(self.model_.task, margins))
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,)."""
@@ -106,7 +107,12 @@ class Classifier(ClassifierMixin, Estimator):
         return self._shown_weights()[:, 0]
 
     def _model_options(self) -> dict[str, Any]:
-        return {**super()._model_options(), "class_weight": self.class_weight, "interval": self.interval}
+        return {
+            **super()._model_options(),
+            "class_weight": self.class_weight,
+            "interval": self.interval,
+            "calibrate": bool(self.calibrate),
+        }
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

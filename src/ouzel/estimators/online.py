@@ -36,6 +36,7 @@ class Online(Estimator):
         forget: float = 0.0,
         class_weight: Any = None,
         interval: Any = None,
+        calibrate: bool | None = None,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
@@ -55,8 +56,8 @@ class Online(Estimator):
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
         said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
-        optional = {"class_weight": class_weight, "interval": interval}  # which not every task has
-        said |= {name: value for name, value in optional.items() if value is not None}
+        some = {"class_weight": class_weight, "interval": interval, "calibrate": calibrate}  # that not every task has
+        said |= {name: value for name, value in some.items() if value is not None}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
@@ -81,14 +82,10 @@ class Online(Estimator):
     @classmethod
     def around(cls, model: Model) -> Self:
         """An estimator with the parameters of a model, around it."""
-        own: dict[str, Any] = {
-            "fit_intercept": model.intercept,
-            "pairs": model.pairs,
-            "bits": model.bits,
-            "seed": model.seed,
-        }
-        own |= {name: getattr(model, name) for name in ("scale_targets", "standardize", "forget", "class_weight")}
-        own["interval"] = model.interval or None
+        own: dict[str, Any] = {"fit_intercept": model.intercept, "interval": model.interval or None}
+        own["calibrate"] = model.calibrate or None
+        names = ("pairs", "bits", "seed", "scale_targets", "standardize", "forget", "class_weight")
+        own |= {name: getattr(model, name) for name in names}
         estimator = cls(learner=model.learner.name)
         estimator.set_params(**{name: own[name] for name in own if name in estimator.get_params(deep=False)})
         usual, said = in_words(estimator._resolved()), in_words(model.settings)
@@ -137,6 +134,7 @@ class OnlineClassifier(Online, Classifier):
     class_weight : what importances are multiplied by: a dict from classes to weights, 1 for those not in it, or
         "balanced", by the classes' shares of the stream so far, see docs/imbalanced.md
     interval : the share of examples, or several, that sets of labels shall hold, see docs/guarantees.md; None for none
+    calibrate : whether probabilities are recalibrated as the stream goes, see docs/guarantees.md
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
     categorical, numeric, text, dates : names of columns of data frames, or of features of dictionaries, that hold such;

@@ -109,8 +109,10 @@ class Coverage:
         points = {str(examples): point.tolist() for examples, point in sorted(self._points.items())}
         return {"seen": self.seen, "spacing": self.spacing, "sums": self.sums.tolist(), "points": points}
 
-    def restore(self, stored: dict[str, Any]) -> None:
-        """Restore the state that `to_json` gave; raise ValueError if it is not valid."""
+    def restore(self, stored: dict[str, Any] | None) -> None:
+        """Restore the state that `to_json` gave, None of nothing; raise ValueError if it is not valid."""
+        if stored is None:
+            return
         sums = np.array(stored["sums"], np.float64).reshape(-1, SUMS)
         points = {int(examples): np.array(point, np.float64) for examples, point in stored["points"].items()}
         if any(point.shape != sums.shape for point in points.values()):

@@ -22,6 +22,7 @@ def draw_training(
     pairs: bool,
     title: str = "",
     intervals: Sequence[dict[str, Any]] = (),
+    before: Sequence[tuple[float, float]] = (),
 ) -> None:
     """Draw the learning curve of a run, beside it the calibration of probabilities and the coverage of intervals."""
     intervals = [one for one in intervals if one["curve"]]
@@ -36,7 +37,9 @@ def draw_training(
     line = {learner: ([point.examples for point in errors], figures)}
     fill(first, line, "examples", f"progressive {'loss' if numbers else 'error rate'}", "", log_x=True, log_y=False)
     if calibration:
-        draw_calibration(others[0], {learner: calibration})
+        draw_calibration(
+            others[0], {"recalibrated": calibration, "before": before} if before else {learner: calibration}
+        )
     if intervals:
         draw_coverage(others[-2], others[-1], intervals, numbers)
     if title:

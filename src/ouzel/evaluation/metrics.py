@@ -110,20 +110,25 @@ class Scores:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.examples = 0
-        self.sums = np.zeros(SUMS)
+        self.examples, self.sums = 0, np.zeros(SUMS)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
-        self.calibration = Calibration()
+        self.calibration, self.before = Calibration(), Calibration()  # `before` it is recalibrated
         self.ranks, self.coverage = Ranks(), Coverage()
         self._constant = Baseline(task)
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
-        self.coverage.add(learnt.covered)
+        self.of_block(learnt)
         for part in self.task.parts(learnt):
             self.follow(part)
             self.score(*part[:4])
+
+    def of_block(self, learnt: Outcome) -> None:
+        """Count of a whole block whether intervals and sets held, and probabilities before they are recalibrated."""
+        self.coverage.add(learnt.covered)
+        for part in () if learnt.raw is None else self.task.parts(learnt._replace(margins=learnt.raw)):
+            self.before.add(self.task.loss, *part[:3], self.task.joint)
 
     def follow(self, learnt: Outcome) -> None:
         """Count of a part of a block, one of its task's `parts`, what no point of a curve shows."""
@@ -228,8 +233,7 @@ class Scores:
     def figures(self) -> dict[str, float | None]:
         """Every figure that the task has, by name."""
         names = ("error_rate", "accuracy", "mean_loss", "log_loss", "calibration_error")
-        found = {name: getattr(self, name) for name in names}
-        found |= {name: getattr(self, name) for name in ("rmse", "mae", "r2", "deviance", "baseline")}
+        found = {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "deviance", "baseline")}
         parts = self.ranks.figures(), self.of_two_classes()  # both have an average precision
         return found | (parts[1] | parts[0] if self.task.groups else parts[0] | parts[1])
 
@@ -243,6 +247,7 @@ class Scores:
             "baseline": self._constant.to_json(),
             "calibration": self.calibration.bins.tolist(),
             "ranks": self.ranks.sums.tolist(),
+            **({"before": self.before.bins.tolist()} if self.before.bins.any() else {}),
             **({"coverage": self.coverage.to_json()} if self.coverage.seen else {}),
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
         }
@@ -266,10 +271,10 @@ class Scores:
         self.confusion = confusion.reshape(len(confusion), -1)
         self.histogram.ravel()[at] = in_bins
         self.calibration.bins = bins
+        self.before.bins = np.array(stored.get("before", self.before.bins), np.float64).reshape(bins.shape)
         self.ranks.restore(stored.get("ranks", self.ranks.sums))
         self._constant.restore(stored["baseline"])
-        if "coverage" in stored:
-            self.coverage.restore(stored["coverage"])
+        self.coverage.restore(stored.get("coverage"))
 
     def _mean(self, which: int) -> float | None:
         return float(self.sums[which] / self.sums[WEIGHT]) if self.sums[WEIGHT] > 0 else None
@@ -292,4 +297,4 @@ def confusion_in_order(scores: Scores, order: list[int]) -> list[list[int]] | No
     if scores.task.numbers or scores.task.groups or not len(scores.confusion):
         return None
     shown = [place for place in order if place < len(scores.confusion)]
-    return [[int(scores.confusion[row, column]) for column in shown] for row in shown]
+    return scores.confusion[np.ix_(shown, shown)].tolist()

@@ -15,7 +15,7 @@ from ouzel.evaluation.counts import Clock, FeaturesSeen
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores, confusion_in_order
-from ouzel.evaluation.report import Report, coverage_of, warnings_of
+from ouzel.evaluation.report import Report, of_answers, warnings_of
 from ouzel.model.model import Model
 from ouzel.model.remarks import absent_classes
 from ouzel.model.settings import in_words
@@ -286,8 +286,7 @@ def _report(run: Run) -> Report:
         seconds_learning=run.clock.seconds["learning"],
         seconds_compiling=run.clock.seconds["compiling"],
         curve=run.curve.points,
-        calibration=scores.calibration.points,
-        intervals=coverage_of(scores, model),
+        **of_answers(model, scores),
         warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
         baseline_of=scores.baseline_of,
         rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],

@@ -66,6 +66,8 @@ class Report:
     seconds_compiling: float  # of kernels, which later runs find on disk; in neither of the two above
     curve: list[Point]
     calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
+    calibration_before: list[tuple[float, float]]  # the same before probabilities are recalibrated
+    calibration_error_before: float | None
     intervals: list[dict[str, Any]]  # for each level: coverage, size, in all and over time
 
     def to_json(self) -> dict[str, Any]:
@@ -85,6 +87,7 @@ class Report:
 
         numbers, pairs = self.rmse is not None, self.pairs is not None
         about: dict[str, Any] = {"numbers": numbers, "pairs": pairs, "title": title, "intervals": self.intervals}
+        about["before"] = self.calibration_before
         draw_training(self.learner, self.curve, self.calibration, path, **about)
 
     @property
@@ -94,7 +97,7 @@ class Report:
         if self.task == "classification":
             other_loss = () if self.log_loss == self.mean_loss else ("log_loss",)
             facts.append(self._line("error_rate", "accuracy"))
-            facts.append(self._line("mean_loss", *other_loss, "auc", "calibration_error"))
+            facts.append(self._line("mean_loss", *other_loss, "auc", "calibration_error", "calibration_error_before"))
             if self.rare_share is not None and self.rare_share < RARE:
                 of_it = figures(vars(self), "f1", "precision", "recall", "average_precision")
                 facts.append((f"class {self.rare_class}"[:MOST_NAME], "   ".join(of_it)))
@@ -168,9 +171,14 @@ def as_json(value: Any) -> Any:
     return value
 
 
-def coverage_of(scores: Scores, model: Any) -> list[dict[str, Any]]:
-    """What intervals or sets held, a row a level of those that a model keeps."""
-    return scores.coverage.figures(model.interval)
+def of_answers(model: Any, scores: Scores) -> dict[str, Any]:
+    """How far answers can be taken at their word: calibration, and what intervals or sets held, a row a level."""
+    return {
+        "calibration": scores.calibration.points,
+        "calibration_before": scores.before.points,
+        "calibration_error_before": scores.before.error,
+        "intervals": scores.coverage.figures(model.interval),
+    }
 
 
 def lines_of_coverage(intervals: list[dict[str, Any]], numbers: bool) -> list[tuple[str, str]]:

@@ -49,6 +49,8 @@ def export(model: Any, path: str | Path) -> list[str]:
     model = model if isinstance(model, Model) else getattr(model, "model_", None)
     if model is None or not model.examples:
         raise OuzelError("a model is exported when it has learnt something; train it first")
+    if own.calibrate:
+        raise OuzelError("recalibrated probabilities are not exported yet; train without", calibrate=True)
     path = Path(path)
     if path.suffix.lower() != ".onnx":
         raise OuzelError(f"{path}: a model is exported to a file that ends in .onnx")

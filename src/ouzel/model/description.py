@@ -53,6 +53,7 @@ SOMETIMES: dict[str, Any] = {
     "class_weight": Annotated[str, Choice((BALANCED,))]
     | Annotated[list[tuple[Label, float]], Range(high=MOST_CLASSES)],
     "interval": Annotated[list[float], Range(1, MOST_LEVELS)],  # levels of intervals, smallest first
+    "calibrate": bool,
     "class_counts": Annotated[list[float], Range(high=MOST_CLASSES + 1)],  # balanced: sums of importances, of all first
 }
 """What stands there of some models."""
@@ -67,6 +68,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         **slots,
         **_class_weights_of(model),
         **({"interval": list(model.interval)} if model.interval else {}),
+        **({"calibrate": True} if model.calibrate else {}),
         "learner": model.learner.name,
         "settings": to_json(model.settings),
         "task": model.task.name,
@@ -124,6 +126,7 @@ def model_of(described: Any) -> Model:
         begin=False,
         class_weight=dict(weighed) if isinstance(weighed, list) else weighed,
         interval=described.get("interval"),
+        calibrate=described.get("calibrate", False),
         **{name: described[name] for name in ("intercept", "bits", "seed", "pairs", *PREPARED)},
         **settings._asdict(),
     )

@@ -19,7 +19,7 @@ from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.remarks import Remarks, outlier_of
-from ouzel.model.settings import check_class_weight, check_interval, resolve_settings
+from ouzel.model.settings import check_calibrate, check_class_weight, check_interval, resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
@@ -42,9 +42,8 @@ class Model:
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
     learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
     `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
-    `forget` is a half-life in examples, 0 for none. `class_weight` multiplies importances: "balanced", or a dict from
-    classes to weights (`model/class_weights.py`). `interval` are shares of examples, one or several, that intervals or
-    sets of labels shall hold (`model/intervals.py`). A model not to `begin` has no states: they come from a file.
+    `forget` is a half-life in examples, 0 for none. `class_weight` is "balanced" or a dict (`model/class_weights.py`);
+    of `interval` see `model/coverage.py`, of `calibrate` `model/recalibration.py`. A model not to `begin` has no states.
 
     Examples
     --------
@@ -72,6 +71,7 @@ class Model:
         forget: HalfLife = 0.0,
         class_weight: Any = None,
         interval: Any = None,
+        calibrate: bool = False,
         begin: bool = True,
         **settings: Any,
     ) -> None:
@@ -82,6 +82,7 @@ class Model:
         more: Any = {"scale_targets": scale_targets, "intercept": self.intercept, "class_weight": self.class_weight}
         self.task = choose_task(task, self.learner, self.settings, pairs, classes, **more)
         self.classes = Classes(classes or (), closed=classes is not None)
+        self.calibrate = check_calibrate(calibrate, self.task)
         self.bits, self.seed, self.pairs, self.forget = bits, seed, pairs, forget
         self.empty(begin)
 
@@ -92,8 +93,8 @@ class Model:
         self.remark: str | None = None  # on the data learnt: lines to be shown
         self.slot_map = room.begin_slot_map(self.keeps_pairs and isinstance(self.module, protocol.Renumbered))
         self.remarks, self.states = Remarks(), list[protocol.State]()
-        prepared = self.standardize, self.forget, self.task.groups, self.class_weight, self.interval
-        self.preparation = Preparation(self.learner, self.module, *prepared)
+        said = self.standardize, self.forget, self.task.groups, self.class_weight, self.interval, self.calibrate
+        self.preparation = Preparation(self.learner, self.module, *said)
         if begin:
             self.preparation.begin(self.capacity)
             self.task.make_states(self, len(self.classes))
@@ -189,7 +190,7 @@ class Model:
         room.make_room_for(self, block)
         self.space = space
         outlier, known, learnt = outlier_of(self), len(self.classes), self.task.learn(self, block)
-        learnt = self.preparation.judge(self.task, learnt, known) if unseen else learnt
+        learnt = self.preparation.judge(self.task, learnt, known, unseen)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
@@ -209,8 +210,8 @@ class Model:
         slots, values = preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
-        if preparation.coverage is not None:
-            preparation.judge_one(self.task, self.classes, margins, label, given, known)
+        if preparation.judges:
+            margins = preparation.judge_one(self.task, self.classes, margins, label, given, known)
         if self.forget and self.examples % preparation.every == 0:
             preparation.fade(self.module, self.states, self.settings)
         if self.examples % NAMES_EVERY == 0:
@@ -224,7 +225,7 @@ class Model:
 
     def answers(self, block: Block) -> Answers:
         """What the model says of a block: labels or numbers, margins, probabilities."""
-        return self.task.answers(self, self.margins(block))
+        return self.task.answers(self, self.preparation.told(self.task, self.margins(block)))
 
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
@@ -239,7 +240,7 @@ class Model:
 
     def answer_one(self, margins: list[float]) -> Any:
         """What the margins of one example say: a label, or a number; None if no class is known."""
-        return self.task.answer_one(self, margins)
+        return self.task.answer_one(self, self.preparation.told_one(self.task, margins))
 
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it, where slots follow from ids."""
@@ -247,8 +248,8 @@ class Model:
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), the constant's first, then by id; of a learner without a byte budget."""
-        found = self.slot_weights()
-        return found if self.slot_map is None else self.slot_map.spread(found, self.dimension)
+        found, mapped = self.slot_weights(), self.slot_map
+        return found if mapped is None else mapped.spread(found, self.dimension)
 
     def slot_weights(self) -> np.ndarray:
         """The same by slot, (columns, slots)."""

@@ -36,9 +36,10 @@ from ouzel.ranges import Table, check_stored
 from ouzel.streams.sources.error_context import reason_of
 
 if TYPE_CHECKING:
-    from ouzel.model import coverage
+    from ouzel.model import coverage, recalibration
 else:
     coverage = deferred("ouzel.model.coverage")
+    recalibration = deferred("ouzel.model.recalibration")
 
 BESIDE = "beside."  # before the names of arrays that are not of the model
 LENGTHS, NAMES, NOTES = "names.lengths", "names.text", "notes"  # arrays: bytes of each name and 1, the names, JSON
@@ -155,6 +156,8 @@ def _check_parts(model: Model, states: list[State]) -> None:
         standardisation.check(model.preparation.features)
     if model.preparation.coverage is not None:
         coverage.check(model.preparation.coverage)
+    if model.preparation.recalibration is not None:
+        recalibration.check(model.preparation.recalibration)
     for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)
 

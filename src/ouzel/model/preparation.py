@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
     from ouzel.learners.gains.parts import Gains
-    from ouzel.model import class_weights, coverage
+    from ouzel.model import class_weights, coverage, recalibration
 else:
     feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
     scaling_moments = deferred("ouzel.learners.auto.moments")
     standardisation = deferred("ouzel.learners.auto.standardisation")
     class_weights = deferred("ouzel.model.class_weights")
     coverage = deferred("ouzel.model.coverage")  # with --interval
+    recalibration = deferred("ouzel.model.recalibration")  # with --calibrate
 
-PARTS = ("features", "moments", "coverage")  # arrays, by the attributes that hold them
+PARTS = ("features", "moments", "coverage", "recalibration")  # arrays, by the attributes that hold them
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
@@ -58,9 +59,12 @@ class Preparation:
         groups: bool,
         class_weight: Any = None,
         interval: tuple[float, ...] = (),
+        calibrate: bool = False,
     ) -> None:
         self.levels = np.array(interval)
+        self.calibrates, self.judges = calibrate, calibrate or bool(interval)
         self.coverage: Any = None
+        self.recalibration: Any = None
         self.class_weights = None if class_weight is None else class_weights.ClassWeights(class_weight)
         self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
         self.features: Any = None
@@ -94,6 +98,7 @@ class Preparation:
         self.features = feature_scaling.init(slots) if self.standardizes else None
         self.moments = feature_moments.init(slots) if self.counts else None
         self.coverage = coverage.init(len(self.levels)) if len(self.levels) else None
+        self.recalibration = recalibration.init() if self.calibrates else None
 
     def grow(self, slots: int) -> None:
         """Have room for so many slots."""
@@ -106,7 +111,8 @@ class Preparation:
         """What its arrays are made of, by the name of the attribute that holds them."""
         found = {"features": feature_scaling.layout(slots)} if self.standardizes else {}
         found |= {"moments": feature_moments.layout(slots)} if self.counts else {}
-        return found | ({"coverage": coverage.layout(len(self.levels))} if len(self.levels) else {})
+        found |= {"coverage": coverage.layout(len(self.levels))} if len(self.levels) else {}
+        return found | ({"recalibration": recalibration.layout()} if self.calibrates else {})
 
     def arrays(self) -> dict[str, Any]:
         """Its arrays, by the names of `layouts`."""
@@ -120,7 +126,8 @@ class Preparation:
     def emptied(self) -> Preparation:
         """The same without arrays."""
         found = copy.copy(self)
-        found.features = found.moments = found.coverage = None
+        for name in PARTS:
+            setattr(found, name, None)
         return found
 
     def copied(self) -> Preparation:
@@ -142,6 +149,8 @@ class Preparation:
             found["classes"] = self.class_weights.gains(base.class_weights)
         if self.coverage is not None:
             found["coverage"] = coverage.gains(base.coverage, self.coverage)
+        if self.recalibration is not None:
+            found["recalibration"] = recalibration.gains(base.recalibration, self.recalibration)
         return found
 
     def onto(self, gains: Gains) -> None:
@@ -154,13 +163,9 @@ class Preparation:
             self.class_weights.onto(gains["classes"])
         if self.coverage is not None:
             self.coverage = stored_like(self.coverage, coverage.onto(self.coverage, gains["coverage"]))
-
-    def judge(self, task: Any, outcome: Any, known: int, learns: bool = True) -> Any:
-        """An outcome with whether intervals and sets held the truth; `known` classes came before its examples."""
-        if self.coverage is None:
-            return outcome
-        found = coverage.covered(self.coverage, self.levels, task, outcome, known, learns)
-        return outcome._replace(covered=found)
+        if self.recalibration is not None:
+            found = recalibration.onto(self.recalibration, gains["recalibration"])
+            self.recalibration = stored_like(self.recalibration, found)
 
     def renumber(self, places: np.ndarray) -> None:
         """Have what is known of slot k as that of slot `places[k]`."""
@@ -169,12 +174,44 @@ class Preparation:
         if self.moments is not None:
             self.moments = feature_moments.renumbered(self.moments, places)
 
+    def judge(self, task: Any, outcome: Any, known: int, learns: bool = True) -> Any:
+        """An outcome with what was told: whether intervals and sets held the truth, and recalibrated margins.
+
+        The model knew `known` classes before its examples; they are learnt unless it is said that nothing `learns`.
+        """
+        if self.coverage is not None:
+            found = coverage.covered(self.coverage, self.levels, task, outcome, known, learns)
+            outcome = outcome._replace(covered=found)
+        if self.recalibration is not None:
+            outcome = recalibration.recalibrated(self.recalibration, task, outcome, learns)
+        return outcome
+
     def judge_one(
         self, task: Any, classes: Classes, margins: list[float], label: Any, importance: Any, known: int
-    ) -> None:
-        """The same of one example, by its margins as the model has them."""
+    ) -> list[float]:
+        """The same of one example to learn, by its margins as the model has them; the margins told."""
         target = float(label) if task.numbers else classes.find(label)
-        coverage.covered_one(self.coverage, self.levels, task, margins, target, importance, known)
+        if self.coverage is not None:
+            coverage.covered_one(self.coverage, self.levels, task, margins, target, importance, known)
+        if self.recalibration is not None:
+            known_as = int(target), float(importance)
+            margins = recalibration.told_of_one(self.recalibration, task, margins, *known_as, learns=True)
+        return margins
+
+    def told(self, task: Any, margins: np.ndarray) -> np.ndarray:
+        """The margins told of those of the learner, (n,) or (n, classes)."""
+        return margins if self.recalibration is None else recalibration.told_of(self.recalibration, task, margins)
+
+    def told_one(self, task: Any, margins: list[float]) -> list[float]:
+        """The same of one example."""
+        return margins if self.recalibration is None else recalibration.told_of_one(self.recalibration, task, margins)
+
+    def reorder(self, places: list[int]) -> None:
+        """Have as class k what was the class at `places[k]`."""
+        if self.class_weights is not None:
+            self.class_weights.reorder(places)
+        if self.recalibration is not None and places == [1, 0]:
+            self.recalibration = recalibration.mirrored(self.recalibration)
 
     def weights_of_raw(self, weights: np.ndarray) -> np.ndarray:
         """The weights of features as they are, of those of features as the learner sees them."""

@@ -11,6 +11,7 @@ import numpy as np
 from ouzel.errors import OuzelError, suggest
 from ouzel.learners.catalogue import Learner
 from ouzel.learners.protocol import Settings
+from ouzel.model.answers import is_probabilistic
 from ouzel.model.label_encoder import reading_of
 from ouzel.numerals import size_in_words
 from ouzel.ranges import STRENGTH, Choice, Range, check, checked, declared
@@ -95,6 +96,13 @@ def check_interval(given: Any) -> tuple[float, ...]:
     if len(several) > MOST_LEVELS:
         raise OuzelError(f"takes up to {MOST_LEVELS} levels; got {len(several)}", subject="interval")
     return tuple(sorted({float(check("interval", LEVELS, level)) for level in several}))
+
+
+def check_calibrate(given: Any, task: Any) -> bool:
+    """Whether probabilities are to be recalibrated; an OuzelError if a task gives none."""
+    if given and (task.numbers or task.groups or not is_probabilistic(task.loss)):
+        raise OuzelError("the loss gives no probabilities, which alone are recalibrated; leave out", calibrate=True)
+    return bool(given)
 
 
 def normalized(given: ClassWeight | None) -> Any:

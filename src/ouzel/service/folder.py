@@ -158,7 +158,7 @@ def begin(
         return f"{folder.path}: going on"
     notes = {}
     if file is not None:
-        if settings or learner is not None or any(value is not None for value in given.values()):
+        if settings or learner is not None or any(value for value in given.values()):
             raise OuzelError("the settings of --model FILE are in the file; leave out --learner and settings")
         model, notes = persistence.load_notes(file)
         if model.task.groups:

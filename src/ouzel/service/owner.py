@@ -128,7 +128,7 @@ class Owner:
             raise WouldBlockError
         try:
             margins = self.model.margins(block)
-            answers = answers_of(self.model, margins)
+            answers = answers_of(self.model, self.model.preparation.told(self.model.task, margins))
             if not self.model.interval:
                 return answers
             return [answer | told for answer, told in zip(answers, told_of(self.model, margins), strict=True)]

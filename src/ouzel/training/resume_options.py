@@ -38,6 +38,8 @@ def validate_resume_options(
     weights = prepared["class_weight"]
     if weights is not None and normalized(weights) != normalized(model.class_weight):
         raise contradiction(path, "class_weight", weights, model.class_weight)
+    if prepared.get("calibrate") and not model.calibrate:
+        raise contradiction(path, "calibrate", True, None)
     levels = prepared.get("interval")
     if levels is not None and check_interval(levels) != model.interval:
         raise contradiction(path, "interval", check_interval(levels), model.interval)

@@ -113,4 +113,6 @@ class Tested(Result):
     classes: Classes
     confusion: Annotated[Confusion, about("rows are the true class, columns the predicted")]
     calibration: Calibration
+    calibration_before: Annotated[Calibration, about("before probabilities are recalibrated, with --calibrate")]
+    calibration_error_before: Annotated[Figure | None, about("of those probabilities")]
     intervals: Intervals

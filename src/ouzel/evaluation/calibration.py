@@ -66,6 +66,10 @@ class Calibration:
             found = probabilities(loss, margins, joint)
             fill_many(found.max(axis=1), found.argmax(axis=1) == targets, importances, self.bins)
 
+    def fill(self, promised: np.ndarray, came: np.ndarray, importances: np.ndarray) -> None:
+        """Count probabilities (n,) of events, and whether each came (n,)."""
+        fill_many(np.ascontiguousarray(promised), np.ascontiguousarray(came), importances, self.bins)
+
     @property
     def error(self) -> float | None:
         """Expected calibration error, from 0 (true) to 1; None before any example."""

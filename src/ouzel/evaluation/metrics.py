@@ -49,10 +49,7 @@ def score_two(margins, targets, importances, losses, sums, confusion, histogram)
 
 @kernel
 def score_many(margins, targets, importances, losses, sums, confusion, joint):
-    """Add predictions (n, classes); a margin of -inf belongs to a class that was not known yet.
-
-    The losses of classes learnt jointly are log losses already.
-    """
+    """Add predictions (n, classes); a margin of -inf is of a class not known yet, losses of `joint` are log losses."""
     for i in range(len(margins)):
         target, importance = targets[i], float(importances[i])
         right, rival, known, total = True, -1, 0, 0.0
@@ -115,7 +112,7 @@ class Scores:
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
         self.calibration, self.before = Calibration(), Calibration()  # `before` it is recalibrated
         self.ranks, self.coverage = Ranks(), Coverage()
-        self._constant = Baseline(task)
+        self._constant, self._recalibrated = Baseline(task), False
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
@@ -127,14 +124,17 @@ class Scores:
     def of_block(self, learnt: Outcome) -> None:
         """Count of a whole block whether intervals and sets held, and probabilities before they are recalibrated."""
         self.coverage.add(learnt.covered)
-        for part in () if learnt.raw is None else self.task.parts(learnt._replace(margins=learnt.raw)):
-            self.before.add(self.task.loss, *part[:3], self.task.joint)
+        self._recalibrated = learnt.promised is not None
+        if learnt.promised is not None:
+            self.before.fill(learnt.promised[:, 0], learnt.promised[:, 2], learnt.importances)
+            self.calibration.fill(learnt.promised[:, 1], learnt.promised[:, 2], learnt.importances)
 
     def follow(self, learnt: Outcome) -> None:
         """Count of a part of a block, one of its task's `parts`, what no point of a curve shows."""
         self._constant.add(learnt)
         self.ranks.add(learnt.groups)
-        if not self.task.numbers and not self.task.groups and is_probabilistic(self.task.loss):
+        others = self.task.numbers or self.task.groups or self._recalibrated
+        if not others and is_probabilistic(self.task.loss):
             self.calibration.add(self.task.loss, *learnt[:3], self.task.joint)
 
     def score(self, margins: np.ndarray, targets: np.ndarray, importances: np.ndarray, losses: np.ndarray) -> None:

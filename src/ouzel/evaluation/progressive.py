@@ -290,7 +290,7 @@ def _report(run: Run) -> Report:
         warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
         baseline_of=scores.baseline_of,
         rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],
-        **scores.figures(),
+        **dict[str, Any](scores.figures()),
     )
 
 

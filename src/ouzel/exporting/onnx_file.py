@@ -49,7 +49,7 @@ def export(model: Any, path: str | Path) -> list[str]:
     model = model if isinstance(model, Model) else getattr(model, "model_", None)
     if model is None or not model.examples:
         raise OuzelError("a model is exported when it has learnt something; train it first")
-    if own.calibrate:
+    if model.calibrate:
         raise OuzelError("recalibrated probabilities are not exported yet; train without", calibrate=True)
     path = Path(path)
     if path.suffix.lower() != ".onnx":

@@ -117,18 +117,19 @@ def _follow(state, level, side, score, tail):
     """Let the experts of a tail, which has this part of the scores, learn a score."""
     mixed = _mixed(state, level, side)
     size, total = _unit(state, mixed), 0.0
+    part, most = RATE / (tail * size) if size > 0.0 else 0.0, RATE * WORST / tail
     told = mixed + size * shift(state.debts[level])
     state.settled[level, side] += (told - state.settled[level, side]) / min(state.size[COUNT], LASTING)
     for k in range(EXPERTS):
         gap = score - state.places[level, side, k]
         loss = gap * (1.0 - tail) if gap > 0.0 else -gap * tail
-        relative = min(loss / size, WORST) if size > 0.0 else 0.0
-        share = state.shares[level, side, k] / (1.0 + RATE * relative / tail)
+        share = state.shares[level, side, k] / (1.0 + min(loss * part, most))
         state.shares[level, side, k] = share
         total += share
         state.places[level, side, k] += STEPS[k] * size * ((1.0 if gap > 0.0 else 0.0) - tail)
+    kept = (1.0 - SHARE) / total
     for k in range(EXPERTS):
-        state.shares[level, side, k] = (1.0 - SHARE) * state.shares[level, side, k] / total + SHARE / EXPERTS
+        state.shares[level, side, k] = kept * state.shares[level, side, k] + SHARE / EXPERTS
 
 
 @force_inline

@@ -43,7 +43,7 @@ class Model:
     learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
     `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
     `forget` is a half-life in examples, 0 for none. `class_weight` is "balanced" or a dict (`model/class_weights.py`);
-    of `interval` see `model/coverage.py`, of `calibrate` `model/recalibration.py`. A model not to `begin` has no states.
+    for `interval` see `model/coverage.py`, for `calibrate` `model/recalibration.py`. `begin` says if there are states.
 
     Examples
     --------
@@ -93,8 +93,8 @@ class Model:
         self.remark: str | None = None  # on the data learnt: lines to be shown
         self.slot_map = room.begin_slot_map(self.keeps_pairs and isinstance(self.module, protocol.Renumbered))
         self.remarks, self.states = Remarks(), list[protocol.State]()
-        said = self.standardize, self.forget, self.task.groups, self.class_weight, self.interval, self.calibrate
-        self.preparation = Preparation(self.learner, self.module, *said)
+        said = self.forget, self.task.groups, self.class_weight, self.interval, self.calibrate
+        self.preparation = Preparation(self.learner, self.module, self.standardize, *said)
         if begin:
             self.preparation.begin(self.capacity)
             self.task.make_states(self, len(self.classes))
@@ -257,9 +257,8 @@ class Model:
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
-        found = self.task.top(self, n)
-        if self.slot_map is not None:
-            found = [(self.slot_map.numbers[slots], weights) for slots, weights in found]
+        found, mapped = self.task.top(self, n), self.slot_map
+        found = found if mapped is None else [(mapped.numbers[slots], weights) for slots, weights in found]
         columns = [zip(numbers.tolist(), weights.tolist(), strict=True) for numbers, weights in found]
         return [[(number - 1, weight) for number, weight in column] for column in columns]
 

@@ -1,7 +1,4 @@
-"""What is done with examples beside learning them: classes weigh, features are counted and scaled, states forget.
-
-And answers are judged: what a model has told of an example before it was learnt, by intervals and sets of labels.
-"""
+"""What is done beside learning: classes weigh, features are counted and scaled, states forget, answers are judged."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
     from ouzel.learners.gains.parts import Gains
-    from ouzel.model import class_weights, coverage, recalibration
+    from ouzel.model import class_weights, coverage, recalibration, recalibration_gains
 else:
     feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
     scaling_moments = deferred("ouzel.learners.auto.moments")
@@ -36,6 +33,7 @@ else:
     class_weights = deferred("ouzel.model.class_weights")
     coverage = deferred("ouzel.model.coverage")  # with --interval
     recalibration = deferred("ouzel.model.recalibration")  # with --calibrate
+    recalibration_gains = deferred("ouzel.model.recalibration_gains")
 
 PARTS = ("features", "moments", "coverage", "recalibration")  # arrays, by the attributes that hold them
 STEPS = 16  # of forgetting, in a half-life
@@ -150,7 +148,7 @@ class Preparation:
         if self.coverage is not None:
             found["coverage"] = coverage.gains(base.coverage, self.coverage)
         if self.recalibration is not None:
-            found["recalibration"] = recalibration.gains(base.recalibration, self.recalibration)
+            found["recalibration"] = recalibration_gains.gains(base.recalibration, self.recalibration)
         return found
 
     def onto(self, gains: Gains) -> None:
@@ -164,7 +162,7 @@ class Preparation:
         if self.coverage is not None:
             self.coverage = stored_like(self.coverage, coverage.onto(self.coverage, gains["coverage"]))
         if self.recalibration is not None:
-            found = recalibration.onto(self.recalibration, gains["recalibration"])
+            found = recalibration_gains.onto(self.recalibration, gains["recalibration"])
             self.recalibration = stored_like(self.recalibration, found)
 
     def renumber(self, places: np.ndarray) -> None:
@@ -200,7 +198,9 @@ class Preparation:
 
     def told(self, task: Any, margins: np.ndarray) -> np.ndarray:
         """The margins told of those of the learner, (n,) or (n, classes)."""
-        return margins if self.recalibration is None else recalibration.told_of(self.recalibration, task, margins)
+        return (
+            margins if self.recalibration is None else recalibration.told_of_margins(self.recalibration, task, margins)
+        )
 
     def told_one(self, task: Any, margins: list[float]) -> list[float]:
         """The same of one example."""
@@ -211,7 +211,7 @@ class Preparation:
         if self.class_weights is not None:
             self.class_weights.reorder(places)
         if self.recalibration is not None and places == [1, 0]:
-            self.recalibration = recalibration.mirrored(self.recalibration)
+            self.recalibration = recalibration_gains.mirrored(self.recalibration)
 
     def weights_of_raw(self, weights: np.ndarray) -> np.ndarray:
         """The weights of features as they are, of those of features as the learner sees them."""

@@ -31,7 +31,12 @@ MAPS, PLATT, BINS = 4, 1, 20
 KEPT = 1.0 - 1.0 / 1_000  # of the curvature, an example
 PRIOR = 1.0  # curvature of a and of b before any example
 LEAST, MOST, SHIFT = 1e-3, 20.0, 20.0  # bounds of a, and of |b|
-TRUST, FLOOR, TINY = 0.97, 1e-6, 1e-15  # shares of maps: that of no map at first, the least; the least likelihood
+TRUST, FLOOR, TINY, SMALLEST = (
+    0.97,
+    1e-6,
+    1e-15,
+    1e-300,
+)  # shares of maps: that of no map at first, the least; likelihoods
 LASTING, PSEUDO = 1_000.0, 5.0  # examples that a bin remembers, and those without a gap that it begins with
 NEAREST = 1e-4  # to 0 and 1, of what bins move
 FARTHEST = 34.0  # log-odds that differ from certainty
@@ -83,7 +88,8 @@ def begin(state, kind):
 
 @force_inline
 def _sigmoid(z):
-    return 1.0 / (1.0 + exp(-z)) if z >= 0.0 else exp(z) / (1.0 + exp(z))
+    small = exp(-abs(z))
+    return 1.0 / (1.0 + small) if z >= 0.0 else small / (1.0 + small)
 
 
 @force_inline
@@ -93,41 +99,45 @@ def _bin(p):
 
 @force_inline
 def _told(state, z, least, maps):
-    """The probability told of an event of log-odds z, `least` at least; those of the `maps` (4,)."""
+    """The probability told of an event of log-odds z, `least` at least; writes those of `maps`, and of 0 and 1 as they are."""
     maps[0], maps[PLATT] = _sigmoid(z), _sigmoid(state.platt[0] * z + state.platt[1])
     for k in range(2):
-        place = _bin(maps[k])
+        p, place = maps[k], _bin(maps[k])
+        maps[MAPS + k] = p
         gap = (state.bins[k, place, CAME] - state.bins[k, place, PROMISED]) / (state.bins[k, place, COUNT] + PSEUDO)
-        maps[2 + k] = min(max(maps[k] + gap, min(maps[k], NEAREST)), max(maps[k], 1.0 - NEAREST))
+        maps[2 + k] = min(max(p + gap, min(p, NEAREST)), max(p, 1.0 - NEAREST))
     found = 0.0
     for k in range(MAPS):
-        found += state.shares[k] * max(maps[k], least)
-    return found
+        maps[k] = max(maps[k], least)
+        found += state.shares[k] * maps[k]
+    return min(max(found, SMALLEST), 1.0 - TINY)
 
 
 @force_inline
-def _learn(state, z, came, least, maps, importance):
-    """Learn whether an event came, of which the `maps` told this."""
+def _learn(state, z, came, maps, importance):
+    """Learn whether an event of log-odds z came, of which the `maps` told this."""
     total, y = 0.0, 1.0 if came else 0.0
     for k in range(MAPS):
-        told = max(maps[k], least)
-        likelihood = max(told if came else 1.0 - told, TINY)
-        state.shares[k] *= likelihood if importance == 1.0 else likelihood**importance
-        total += state.shares[k]
+        likelihood = max(maps[k] if came else 1.0 - maps[k], TINY)
+        share = state.shares[k] * (likelihood if importance == 1.0 else likelihood**importance)
+        state.shares[k] = share
+        total += share
+    scale = 1.0 / total if total > 0.0 else 0.0
     kept = 0.0
     for k in range(MAPS):
-        state.shares[k] = max(state.shares[k] / total, FLOOR) if total > 0.0 else 1.0 / MAPS
+        state.shares[k] = max(state.shares[k] * scale, FLOOR)
         kept += state.shares[k]
+    scale = 1.0 / kept
+    p = maps[MAPS + PLATT]
     for k in range(MAPS):
-        state.shares[k] /= kept
+        state.shares[k] *= scale
     for k in range(2):
-        counts = state.bins[k, _bin(maps[k])]
-        if counts[COUNT] >= LASTING:
-            counts *= 1.0 - 1.0 / LASTING
-        counts[COUNT] += importance
-        counts[CAME] += importance * y
-        counts[PROMISED] += importance * maps[k]
-    p = maps[PLATT]
+        promised = maps[MAPS + k]
+        place = _bin(promised)
+        fading = 1.0 - 1.0 / LASTING if state.bins[k, place, COUNT] >= LASTING else 1.0
+        state.bins[k, place, COUNT] = fading * state.bins[k, place, COUNT] + importance
+        state.bins[k, place, CAME] = fading * state.bins[k, place, CAME] + importance * y
+        state.bins[k, place, PROMISED] = fading * state.bins[k, place, PROMISED] + importance * promised
     gap = p - y
     bend = importance * max(p * (1.0 - p), gap * gap)
     along = PRIOR + (state.platt[2] - PRIOR) * KEPT + bend * z * z
@@ -141,80 +151,86 @@ def _learn(state, z, came, least, maps, importance):
 
 
 @kernel
-def recalibrate_two(state, margins, targets, importances, learns, told):
-    """Write the log-odds told of margins (n,) to `told` (n,); where it `learns`, each example is learnt after that."""
-    maps = np.empty(MAPS)
+def recalibrate_two(state, margins, targets, importances, learns, told, losses, promised):
+    """Write the log-odds told of margins (n,) to `told` (n,); where it `learns`, each example is learnt after that.
+
+    `losses` (n,) are the log losses, `promised` (n, 3) the probability as it was, as told, and whether the class came.
+    """
+    maps = np.empty(MAPS + 2)
     for i in range(len(margins)):
         if learns and state.seen[1] != TWO:
             begin(state, TWO)
-        told[i] = margins[i]
-        if margins[i] == margins[i] and state.seen[1] == TWO:
+        came = targets[i] == 1
+        told[i], promised[i, 0], promised[i, 1], promised[i, 2] = margins[i], np.nan, np.nan, came
+        if margins[i] == margins[i]:
             z = min(max(margins[i], -FARTHEST), FARTHEST)
-            p = _told(state, z, 0.0, maps)
-            told[i] = log(max(p, 1e-300)) - log1p(-min(p, 1.0 - 1e-16))
-            if learns and importances[i] > 0.0:
-                _learn(state, z, targets[i] == 1, 0.0, maps, np.float64(importances[i]))
-
-
-@force_inline
-def _logs(margins, joint, logs):
-    """Write the logarithms of the probabilities of classes to `logs` (classes,); the place of the largest."""
-    top = 0
-    for k in range(len(margins)):
-        z = margins[k]
-        logs[k] = z if joint else (-log1p(exp(-z)) if z > 0.0 else z - log1p(exp(z)))
-        top = k if logs[k] > logs[top] else top
-    total, highest = 0.0, logs[top]
-    for k in range(len(margins)):
-        total += exp(logs[k] - highest)
-    for k in range(len(margins)):
-        logs[k] -= highest + log(total)
-    return top
+            promised[i, 0] = promised[i, 1] = _sigmoid(margins[i])
+            if state.seen[1] == TWO:
+                promised[i, 1] = p = _told(state, z, 0.0, maps)
+                above, below = log(p), log1p(-p)
+                told[i], losses[i] = above - below, -above if came else -below
+                if learns and importances[i] > 0.0:
+                    _learn(state, z, came, maps, np.float64(importances[i]))
 
 
 @kernel
-def recalibrate_many(state, margins, targets, importances, joint, learns, told):
-    """The same of margins (n, classes): of classes learnt jointly, or of one class against the rest each."""
-    maps, logs = np.empty(MAPS), np.empty(margins.shape[1])
+def recalibrate_many(state, margins, targets, importances, joint, learns, told, losses, promised):
+    """The same of margins (n, classes): of classes learnt jointly, or of one class against the rest each.
+
+    The event is that the class on top comes; the losses of others than joint classes stay as they are.
+    """
+    maps, parts = np.empty(MAPS + 2), np.empty(margins.shape[1])
     for i in range(len(margins)):
         if learns and state.seen[1] != SEVERAL:
             begin(state, SEVERAL)
-        told[i] = margins[i]
-        sound = state.seen[1] == SEVERAL
-        for k in range(len(logs)):
+        top, sound = 0, True
+        for k in range(len(parts)):
+            told[i, k] = margins[i, k]
             sound = sound and abs(margins[i, k]) < inf
-        if sound:
-            top = _logs(margins[i], joint, logs)
-            rest, second = 0.0, -inf
-            for k in range(len(logs)):
-                if k != top:
-                    rest += exp(logs[k] - logs[top])
-                    second = max(second, logs[k])
-            z = min(-log(rest), FARTHEST) if rest > 0.0 else FARTHEST  # of the class on top
-            next_one = exp(second - logs[top]) / rest if rest > 0.0 else 0.0  # its part of the rest
-            least = min(next_one / (1.0 + next_one) * (1.0 + 1e-9), 1.0)  # with which the class on top stays there
-            p = _told(state, z, least, maps)
-            left = log(max(1.0 - p, 1e-300)) - (log(rest) + logs[top] if rest > 0.0 else 0.0)
-            for k in range(len(logs)):
-                share = log(p) if k == top else logs[k] + left
-                told[i, k] = share if joint else share - log1p(-min(exp(share), 1.0 - 1e-16))
+            top = k if margins[i, k] > margins[i, top] else top
+        rest = second = 0.0
+        for k in range(len(parts)):
+            parts[k] = exp(margins[i, k] - margins[i, top]) if joint else _sigmoid(margins[i, k])
+            if k != top:
+                rest += parts[k]
+                second = max(second, parts[k])
+        came = targets[i] == top
+        sound = sound and rest > 0.0 and parts[top] > 0.0
+        promised[i, 0] = promised[i, 1] = parts[top] / (parts[top] + rest) if sound else np.nan
+        promised[i, 2] = came
+        if sound and state.seen[1] == SEVERAL:
+            z = min(log(parts[top] / rest), FARTHEST)
+            least = min(second / (rest + second) * (1.0 + 1e-9), 1.0 - TINY)  # with which the class on top stays there
+            promised[i, 1] = p = _told(state, z, least, maps)
+            left = (1.0 - p) / rest
+            for k in range(len(parts)):
+                share = p if k == top else max(parts[k] * left, SMALLEST)
+                told[i, k] = log(share) if joint else log(share / (1.0 - share))
+            if joint:
+                losses[i] = -told[i, targets[i]]
             if learns and importances[i] > 0.0:
-                _learn(state, z, targets[i] == top, least, maps, np.float64(importances[i]))
+                _learn(state, z, came, maps, np.float64(importances[i]))
 
 
 def told_of(
-    state: State, task: Any, margins: np.ndarray, targets: Any = None, importances: Any = None, learns: bool = False
-) -> np.ndarray:
-    """The margins told, (n,) or (n, classes) as the model has them; where it `learns`, targets are learnt, too."""
-    margins = np.ascontiguousarray(margins)
-    targets = np.zeros(len(margins), np.int64) if targets is None else targets
-    importances = np.zeros(len(margins), np.float32) if importances is None else importances
-    told = np.empty_like(margins)
+    state: State, task: Any, outcome: Outcome, learns: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The margins told, (n,) or (n, classes), losses and what was promised; where it `learns`, targets are learnt."""
+    margins, rows = np.ascontiguousarray(outcome.margins), len(outcome.margins)
+    told, losses, promised = np.empty_like(margins), outcome.losses.copy(), np.empty((rows, 3))
     if margins.ndim == 1:
-        recalibrate_two(state, margins, targets, importances, learns, told)
+        recalibrate_two(state, margins, *outcome[1:3], learns, told, losses, promised)
     else:
-        recalibrate_many(state, margins, targets, importances, task.joint, learns, told)
-    return told
+        recalibrate_many(state, margins, *outcome[1:3], task.joint, learns, told, losses, promised)
+    return told, losses, promised
+
+
+def told_of_margins(state: State, task: Any, margins: np.ndarray) -> np.ndarray:
+    """The margins told of those of the learner."""
+    rows = len(margins)
+    return told_of(state, task, Outcome(margins, np.zeros(rows, np.int64), np.zeros(rows, np.float32), np.zeros(rows)))[
+        0
+    ]
 
 
 def told_of_one(
@@ -222,66 +238,25 @@ def told_of_one(
 ) -> list[float]:
     """The same of one example."""
     columns = np.array(margins) if len(margins) == 1 else np.array([margins])
-    known = np.array([target]), np.array([importance], np.float32)
-    found: list[float] = told_of(state, task, columns, *known, learns).ravel().tolist()
+    outcome = Outcome(columns, np.array([target]), np.array([importance], np.float32), np.zeros(1))
+    found: list[float] = told_of(state, task, outcome, learns)[0].ravel().tolist()
     return found
 
 
 def recalibrated(state: State, task: Any, outcome: Outcome, learns: bool) -> Outcome:
-    """An outcome with the margins told, and their losses where log loss is the loss, beside those of the learner."""
-    told, losses, start = outcome.margins.copy(), outcome.losses.copy(), 0
+    """An outcome with the margins told, and their losses where log loss is the loss."""
+    told, losses, promised, start = (
+        outcome.margins.copy(),
+        outcome.losses.copy(),
+        np.empty((len(outcome.margins), 3)),
+        0,
+    )
     for part in task.parts(outcome):
         here = slice(start, start + len(part.targets))
-        found = told_of(state, task, part.margins, part.targets, part.importances, learns)
+        found, losses[here], promised[here] = told_of(state, task, part, learns)
         start = here.stop
-        if found.ndim == 1:
-            losses[here] = np.logaddexp(0.0, np.where(part.targets == 1, -found, found))
-        elif task.joint:
-            losses[here] = -found[np.arange(len(found)), part.targets]
         if found.ndim == told.ndim:
             told[(here, slice(found.shape[1])) if found.ndim > 1 else here] = found
         else:  # two classes, before others came
             told[here, 0], told[here, 1] = (0.0, found) if task.joint else (-found, found)
-    return outcome._replace(margins=told, losses=losses, raw=outcome.margins)
-
-
-def mirrored(state: State) -> State:
-    """The same of two classes in the other order."""
-    if state.seen[1] != TWO:
-        return state
-    bins = state.bins[:, ::-1].copy()
-    bins[:, :, CAME], bins[:, :, PROMISED] = (bins[:, :, COUNT] - bins[:, :, k] for k in (CAME, PROMISED))
-    platt = state.platt * np.array([1.0, -1.0, 1.0, -1.0, 1.0])
-    return state._replace(bins=np.maximum(bins, 0.0), platt=platt)
-
-
-def gains(base: State, state: State) -> dict[str, np.ndarray]:
-    """What a worker has learnt beyond its base: sums, and the map as its mean times the examples."""
-    fresh = base if base.seen[1] == state.seen[1] else init()
-    count = state.seen[0] - fresh.seen[0]
-    return {
-        "shares": np.log(state.shares) - np.log(fresh.shares),
-        "map": count * (state.platt[:2] - fresh.platt[:2]),
-        "curvature": state.platt[2:] - fresh.platt[2:],
-        "bins": state.bins - fresh.bins,
-        "seen": np.array([count, state.seen[1] * (count > 0.0)]),
-        "workers": np.array([float(count > 0.0)]),
-    }
-
-
-def onto(base: State, more: dict[str, np.ndarray]) -> State:
-    """A base with the sums of its workers, and the mean of their maps; of other classes than the base's without it."""
-    count, workers = more["seen"][0], more["workers"][0]
-    if not count > 0.0:
-        return base
-    kind = min(round(more["seen"][1] / workers), SEVERAL)
-    fresh = base if base.seen[1] == kind else init()
-    logs = np.log(fresh.shares) + more["shares"]
-    shares = np.maximum(np.exp(logs - logs.max()), FLOOR)
-    a, b = fresh.platt[:2] + more["map"] / count
-    along, across, above = fresh.platt[2:] + more["curvature"]
-    along, above = max(along, PRIOR), max(above, PRIOR)
-    across = across if across * across < along * above else 0.0
-    platt = np.array([min(max(a, LEAST), MOST), min(max(b, -SHIFT), SHIFT), along, across, above])
-    seen = np.array([fresh.seen[0] + count, kind])
-    return State(shares / shares.sum(), platt, np.maximum(fresh.bins + more["bins"], 0.0), seen)
+    return outcome._replace(margins=told, losses=losses, promised=promised)

@@ -36,7 +36,9 @@ class Outcome(NamedTuple):
     losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
     groups: Sequence[tuple[np.ndarray, np.ndarray]] = ()  # scores and grades of each group of a ranking, whole
     covered: Covered | None = None  # by intervals and sets, where the model keeps any
-    raw: np.ndarray | None = None  # margins of the learner, where probabilities are recalibrated
+    promised: np.ndarray | None = (
+        None  # (n, 3) float64, where recalibrated: probability as it was, as told; did it come
+    )
 
 
 class Host(Protocol):

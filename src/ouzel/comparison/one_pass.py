@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def intervals(self) -> list[dict[str, Any]]:
-        """Return what intervals or sets held, a row a level."""
+        """Return coverage and size of intervals or sets, by level."""
         return self.scores.coverage.figures(self.levels)
 
     @property

@@ -105,7 +105,7 @@ def table_of_reading(
                 f"{figure(entry.figure)}{'*' if entry.figure == least else ''}",
                 f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else ''}",
                 *(figure(figures[id(entry)][name]) for name in ("average_precision", "f1") if rare),
-                *_held(entry, levels),
+                *_coverage(entry, levels),
                 last,
                 f"{entry.seconds:.3f}",
             ]
@@ -122,7 +122,7 @@ def table_of_reading(
     return Table([*titles, "seconds"], cells, records, note)
 
 
-def _held(entry: Entry, levels: tuple[float, ...]) -> list[str]:
+def _coverage(entry: Entry, levels: tuple[float, ...]) -> list[str]:
     """Return the coverage and the size of intervals or sets of each level, as cells."""
     kept = {one["level"]: one for one in entry.intervals}
     return [figure(kept[level][name]) if level in kept else "-" for level in levels for name in ("coverage", "size")]

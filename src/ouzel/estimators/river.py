@@ -79,8 +79,8 @@ class RiverProtocol:
         model = self.model_
         if len(model.classes) < 2:
             return dict.fromkeys(model.classes.known, 1.0)
-        told = model.preparation.told_one(model.task, margins)
-        return probabilities_one(model.loss, model.classes, told, model.task.joint)
+        margins = model.preparation.told_one(model.task, margins)
+        return probabilities_one(model.loss, model.classes, margins, model.task.joint)
 
     def explain_one(self, x: dict[Any, Any]) -> list[dict[str, Any]]:
         """Why one example is predicted as it is: the margin, and what each feature adds to it, the most first.

@@ -24,7 +24,7 @@ def draw_training(
     intervals: Sequence[dict[str, Any]] = (),
     before: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Draw the learning curve of a run, beside it the calibration of probabilities and the coverage of intervals."""
+    """Draw the learning curve of a run, the calibration of probabilities, and the coverage of intervals."""
     intervals = [one for one in intervals if one["curve"]]
     panels = 1 + bool(calibration) + 2 * bool(intervals)
     if panels == 1:
@@ -76,7 +76,7 @@ def draw_calibration(axes: Any, calibration: Mapping[str, Sequence[tuple[float, 
 
 
 def draw_coverage(left: Any, right: Any, intervals: Sequence[dict[str, Any]], numbers: bool) -> None:
-    """Draw what intervals or sets held in each stretch, with what was asked, and their sizes, a line a level."""
+    """Draw coverage and sizes of intervals or sets by stretch, a line per level."""
     for number, one in enumerate(intervals):
         colour, name = COLOURS[number % len(COLOURS)], f"{one['level']:g}"
         examples = [point["examples"] for point in one["curve"]]

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.evaluation.baseline import Baseline, least_loss
-from ouzel.evaluation.calibration import Calibration
-from ouzel.evaluation.coverage import Coverage
+from ouzel.evaluation.calibration import Calibration, Coverage
 from ouzel.evaluation.ranking import BINS, OF_TWO_CLASSES, RankedBins, Ranks, bin_of
 from ouzel.kernels.jit import kernel
 from ouzel.model.answers import estimates, is_probabilistic
@@ -122,7 +121,7 @@ class Scores:
             self.score(*part[:4])
 
     def of_block(self, learnt: Outcome) -> None:
-        """Count of a whole block whether intervals and sets held, and probabilities before they are recalibrated."""
+        """Count coverage of intervals and sets, and probabilities before and after recalibration, of a whole block."""
         self.coverage.add(learnt.covered)
         self._recalibrated = learnt.promised is not None
         if learnt.promised is not None:

@@ -46,7 +46,7 @@ class Predictions(Answers):
         return {f"{name}:{label}": values[:, k] for k, label in enumerate(self.classes)}
 
 
-def held_by(model: Model, block: Block, level: float, as_text: bool) -> dict[str, Any]:
+def intervals_of(model: Model, block: Block, level: float, as_text: bool) -> dict[str, Any]:
     """Return the columns `low` and `high`, or `set`: settled intervals, or labels as a list, as text between bars."""
     margins = model.margins(block)
     if model.task.numbers:

@@ -8,7 +8,7 @@ from html import escape
 from math import sqrt
 from typing import Any
 
-from ouzel.evaluation.coverage import STRETCH
+from ouzel.evaluation.calibration import STRETCH
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
 from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
@@ -172,7 +172,7 @@ def as_json(value: Any) -> Any:
 
 
 def of_answers(model: Any, scores: Scores) -> dict[str, Any]:
-    """How far answers can be taken at their word: calibration, and what intervals or sets held, a row a level."""
+    """Calibration of probabilities, and coverage of intervals or sets, a row per level."""
     return {
         "calibration": scores.calibration.points,
         "calibration_before": scores.before.points,
@@ -182,7 +182,7 @@ def of_answers(model: Any, scores: Scores) -> dict[str, Any]:
 
 
 def lines_of_coverage(intervals: list[dict[str, Any]], numbers: bool) -> list[tuple[str, str]]:
-    """A line a level for people: what was held, and how large intervals or sets were."""
+    """Lines for people: coverage and size of intervals or sets, a line per level."""
     found = []
     for one in intervals:
         parts = [f"held {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]

@@ -33,7 +33,6 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import allocate, float64, require
 from ouzel.model.answers import estimates
-from ouzel.model.tasks.task import Outcome
 
 STEPS = (0.005, 0.03, 0.2)  # of trackers, in units of the scores' size
 EXPERTS = len(STEPS)
@@ -45,7 +44,6 @@ LASTING = 1_000.0  # scores that a settled quantile is a mean over
 FIRST = 16  # scores whose mean is the first size
 LARGEST = 1e100  # score that is told from others
 SIZE, COUNT = range(2)  # places of `size`
-AVERAGED = ("places", "shares", "debts", "settled")  # of workers
 
 
 class State(NamedTuple):
@@ -179,18 +177,11 @@ def _ends(state, level):
 
 
 @force_inline
-def _settled_high(state, level):
-    """The largest score of labels in a set of any example, without the debt of the last ones."""
-    return state.settled[level, 0] if state.size[COUNT] > 0.0 else inf
-
-
-@force_inline
 def _settled_ends(state, level):
     """The ends of an interval about a prediction of 0 of any example, without the debt of the last ones."""
     if state.size[COUNT] == 0.0:
         return -inf, inf
-    low, high = -state.settled[level, 1], state.settled[level, 0]
-    return (low, high) if low <= high else (0.5 * (low + high), 0.5 * (low + high))
+    return -state.settled[level, 1], state.settled[level, 0]
 
 
 @kernel
@@ -201,8 +192,8 @@ def cover_numbers(state, levels, predictions, targets, importances, learns, hits
         score = max(-LARGEST, min(LARGEST, residual)) if residual == residual else LARGEST
         for level in range(len(levels)):
             low, high = _ends(state, level) if learns else _settled_ends(state, level)
-            hits[i, level] = low <= score <= high or high == inf
-            sizes[i, level] = high - low if importances[i] > 0.0 else np.nan
+            hits[i, level] = min(low, high) <= score <= max(low, high) or high == inf
+            sizes[i, level] = abs(high - low) if importances[i] > 0.0 else np.nan
         if learns and importances[i] > 0.0:
             _grow(state, score, True)
             for level in range(len(levels)):
@@ -223,7 +214,7 @@ def cover_classes(state, levels, margins, targets, importances, known, learns, h
         leads_of(margins[i], leads)
         score = max(-LARGEST, min(LARGEST, -leads[target])) if leads[target] == leads[target] else LARGEST
         for level in range(len(levels)):
-            high, held = _high(state, level) if learns else _settled_high(state, level), 0
+            high, held = _high(state, level) if learns else _settled_ends(state, level)[1], 0
             for k in range(len(leads)):
                 held += high == inf or -leads[k] <= high
             hits[i, level] = high == inf or score <= high
@@ -263,17 +254,18 @@ def leads_of_block(margins, leads):
 def ends_of(state, settled, ends):
     """Write the ends (levels, 2) of intervals about a prediction of 0, of the next example or, settled, of any."""
     for level in range(len(ends)):
-        ends[level, 0], ends[level, 1] = _settled_ends(state, level) if settled else _ends(state, level)
+        low, high = _settled_ends(state, level) if settled else _ends(state, level)
+        ends[level, 0], ends[level, 1] = min(low, high), max(low, high)
 
 
 @kernel
 def highs_of(state, settled, highs):
     """Write the largest score (levels,) of labels in a set, of the next example or, settled, of any."""
     for level in range(len(highs)):
-        highs[level] = _settled_high(state, level) if settled else _high(state, level)
+        highs[level] = _settled_ends(state, level)[1] if settled else _high(state, level)
 
 
-def covered(state: State, levels: np.ndarray, task: Any, outcome: Outcome, known: int, learns: bool = True) -> Covered:
+def covered(state: State, levels: np.ndarray, task: Any, outcome: Any, known: int, learns: bool = True) -> Covered:
     """Judge what was told of the examples of an outcome, and learn from it; `known` classes came before them.
 
     Where nothing `learns` it is settled intervals and sets that are judged.
@@ -299,24 +291,9 @@ def covered_one(
     state: State, levels: np.ndarray, task: Any, margins: list[float], target: float, importance: float, known: int
 ) -> None:
     """The same of one example, by its margins and its number or the place of its class."""
-    columns = np.array(margins) if len(margins) == 1 else np.array([margins])
-    weights, nothing = np.array([importance], np.float32), np.empty(0)
-    covered(state, levels, task, Outcome(columns, np.array([target]), weights, nothing), known)
-
-
-def gains(base: State, state: State) -> dict[str, np.ndarray]:
-    """What a worker has learnt beyond its base: differences, times the examples that it counted."""
-    count = state.size[COUNT] - base.size[COUNT]
-    found = {name: count * (getattr(state, name) - getattr(base, name)) for name in AVERAGED}
-    return {**found, "size": np.array([count * (state.size[SIZE] - base.size[SIZE]), count])}
-
-
-def onto(base: State, more: dict[str, np.ndarray]) -> State:
-    """A base moved by the mean of what workers have moved it, each weighed by the examples that it counted."""
-    count = more["size"][COUNT]
-    if not count > 0.0:
-        return base
-    moved = {name: getattr(base, name) + more[name] / count for name in AVERAGED}
-    size = np.array([max(base.size[SIZE] + more["size"][SIZE] / count, 0.0), base.size[COUNT] + count])
-    moved["debts"] = np.clip(moved["debts"], -DEBT, DEBT)
-    return State(**{**moved, "shares": np.clip(moved["shares"], 0.0, 1.0)}, size=size)
+    given = np.array([target]), np.array([importance], np.float32)
+    found = np.zeros((1, len(levels)), np.bool_), np.empty((1, len(levels)))
+    if task.numbers:
+        cover_numbers(state, levels, estimates(task.loss, np.array(margins)), *given, True, *found)
+    else:
+        cover_classes(state, levels, np.array([margins]), *given, known, True, *found)

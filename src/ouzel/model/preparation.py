@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
     from ouzel.learners.gains.parts import Gains
-    from ouzel.model import class_weights, coverage, recalibration, recalibration_gains
+    from ouzel.model import class_weights, coverage, coverage_gains, recalibration, recalibration_gains
 else:
     feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
     scaling_moments = deferred("ouzel.learners.auto.moments")
     standardisation = deferred("ouzel.learners.auto.standardisation")
     class_weights = deferred("ouzel.model.class_weights")
     coverage = deferred("ouzel.model.coverage")  # with --interval
+    coverage_gains = deferred("ouzel.model.coverage_gains")
     recalibration = deferred("ouzel.model.recalibration")  # with --calibrate
     recalibration_gains = deferred("ouzel.model.recalibration_gains")
 
@@ -146,7 +147,7 @@ class Preparation:
         if self.class_weights is not None and base.class_weights is not None:
             found["classes"] = self.class_weights.gains(base.class_weights)
         if self.coverage is not None:
-            found["coverage"] = coverage.gains(base.coverage, self.coverage)
+            found["coverage"] = coverage_gains.gains(base.coverage, self.coverage)
         if self.recalibration is not None:
             found["recalibration"] = recalibration_gains.gains(base.recalibration, self.recalibration)
         return found
@@ -160,7 +161,7 @@ class Preparation:
         if self.class_weights is not None:
             self.class_weights.onto(gains["classes"])
         if self.coverage is not None:
-            self.coverage = stored_like(self.coverage, coverage.onto(self.coverage, gains["coverage"]))
+            self.coverage = stored_like(self.coverage, coverage_gains.onto(self.coverage, gains["coverage"]))
         if self.recalibration is not None:
             found = recalibration_gains.onto(self.recalibration, gains["recalibration"])
             self.recalibration = stored_like(self.recalibration, found)

@@ -25,7 +25,6 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import allocate, float64, require
-from ouzel.model.tasks.task import Outcome
 
 MAPS, PLATT, BINS = 4, 1, 20
 KEPT = 1.0 - 1.0 / 1_000  # of the curvature, an example
@@ -75,7 +74,7 @@ def check(state: State) -> None:
     require(a >= LEAST and along * above > across * across, "a map without a slope or a curvature")
 
 
-@force_inline
+@kernel
 def begin(state, kind):
     """Know nothing of so many classes."""
     state.shares[:] = (1.0 - TRUST) / (MAPS - 1)
@@ -99,7 +98,7 @@ def _bin(p):
 
 @force_inline
 def _told(state, z, least, maps):
-    """The probability told of an event of log-odds z, `least` at least; writes those of `maps`, and of 0 and 1 as they are."""
+    """The probability told of an event of log-odds z, `least` at least; writes those of maps, and their bases."""
     maps[0], maps[PLATT] = _sigmoid(z), _sigmoid(state.platt[0] * z + state.platt[1])
     for k in range(2):
         p, place = maps[k], _bin(maps[k])
@@ -122,10 +121,9 @@ def _learn(state, z, came, maps, importance):
         share = state.shares[k] * (likelihood if importance == 1.0 else likelihood**importance)
         state.shares[k] = share
         total += share
-    scale = 1.0 / total if total > 0.0 else 0.0
-    kept = 0.0
+    least, kept = max(FLOOR * total, SMALLEST), 0.0
     for k in range(MAPS):
-        state.shares[k] = max(state.shares[k] * scale, FLOOR)
+        state.shares[k] = max(state.shares[k], least)
         kept += state.shares[k]
     scale = 1.0 / kept
     p = maps[MAPS + PLATT]
@@ -157,9 +155,9 @@ def recalibrate_two(state, margins, targets, importances, learns, told, losses, 
     `losses` (n,) are the log losses, `promised` (n, 3) the probability as it was, as told, and whether the class came.
     """
     maps = np.empty(MAPS + 2)
+    if learns and len(margins) > 0 and state.seen[1] != TWO:
+        begin(state, TWO)
     for i in range(len(margins)):
-        if learns and state.seen[1] != TWO:
-            begin(state, TWO)
         came = targets[i] == 1
         told[i], promised[i, 0], promised[i, 1], promised[i, 2] = margins[i], np.nan, np.nan, came
         if margins[i] == margins[i]:
@@ -180,9 +178,9 @@ def recalibrate_many(state, margins, targets, importances, joint, learns, told, 
     The event is that the class on top comes; the losses of others than joint classes stay as they are.
     """
     maps, parts = np.empty(MAPS + 2), np.empty(margins.shape[1])
+    if learns and len(margins) > 0 and state.seen[1] != SEVERAL:
+        begin(state, SEVERAL)
     for i in range(len(margins)):
-        if learns and state.seen[1] != SEVERAL:
-            begin(state, SEVERAL)
         top, sound = 0, True
         for k in range(len(parts)):
             told[i, k] = margins[i, k]
@@ -195,8 +193,9 @@ def recalibrate_many(state, margins, targets, importances, joint, learns, told, 
                 rest += parts[k]
                 second = max(second, parts[k])
         came = targets[i] == top
-        sound = sound and rest > 0.0 and parts[top] > 0.0
-        promised[i, 0] = promised[i, 1] = parts[top] / (parts[top] + rest) if sound else np.nan
+        rest = max(rest, parts[top] * TINY)
+        promised[i, 0] = promised[i, 1] = parts[top] / (parts[top] + rest) if rest > 0.0 else 1.0 / len(parts)
+        sound = sound and rest > 0.0
         promised[i, 2] = came
         if sound and state.seen[1] == SEVERAL:
             z = min(log(parts[top] / rest), FARTHEST)
@@ -213,24 +212,25 @@ def recalibrate_many(state, margins, targets, importances, joint, learns, told, 
 
 
 def told_of(
-    state: State, task: Any, outcome: Outcome, learns: bool = False
+    state: State, task: Any, given: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], learns: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The margins told, (n,) or (n, classes), losses and what was promised; where it `learns`, targets are learnt."""
-    margins, rows = np.ascontiguousarray(outcome.margins), len(outcome.margins)
-    told, losses, promised = np.empty_like(margins), outcome.losses.copy(), np.empty((rows, 3))
+    """The margins told, (n,) or (n, classes), losses and what was promised; where it `learns`, targets are learnt.
+
+    `given` are margins, targets (n,), importances (n,) float32 and losses (n,).
+    """
+    margins, targets, importances = np.ascontiguousarray(given[0]), *given[1:3]
+    told, losses, promised = np.empty_like(margins), given[3].copy(), np.empty((len(margins), 3))
     if margins.ndim == 1:
-        recalibrate_two(state, margins, *outcome[1:3], learns, told, losses, promised)
+        recalibrate_two(state, margins, targets, importances, learns, told, losses, promised)
     else:
-        recalibrate_many(state, margins, *outcome[1:3], task.joint, learns, told, losses, promised)
+        recalibrate_many(state, margins, targets, importances, task.joint, learns, told, losses, promised)
     return told, losses, promised
 
 
 def told_of_margins(state: State, task: Any, margins: np.ndarray) -> np.ndarray:
     """The margins told of those of the learner."""
-    rows = len(margins)
-    return told_of(state, task, Outcome(margins, np.zeros(rows, np.int64), np.zeros(rows, np.float32), np.zeros(rows)))[
-        0
-    ]
+    nothing = np.zeros(len(margins))
+    return told_of(state, task, (margins, nothing.astype(np.int64), nothing.astype(np.float32), nothing))[0]
 
 
 def told_of_one(
@@ -238,22 +238,18 @@ def told_of_one(
 ) -> list[float]:
     """The same of one example."""
     columns = np.array(margins) if len(margins) == 1 else np.array([margins])
-    outcome = Outcome(columns, np.array([target]), np.array([importance], np.float32), np.zeros(1))
-    found: list[float] = told_of(state, task, outcome, learns)[0].ravel().tolist()
+    given = columns, np.array([target]), np.array([importance], np.float32), np.zeros(1)
+    found: list[float] = told_of(state, task, given, learns)[0].ravel().tolist()
     return found
 
 
-def recalibrated(state: State, task: Any, outcome: Outcome, learns: bool) -> Outcome:
+def recalibrated(state: State, task: Any, outcome: Any, learns: bool) -> Any:
     """An outcome with the margins told, and their losses where log loss is the loss."""
-    told, losses, promised, start = (
-        outcome.margins.copy(),
-        outcome.losses.copy(),
-        np.empty((len(outcome.margins), 3)),
-        0,
-    )
+    told, losses, start = outcome.margins.copy(), outcome.losses.copy(), 0
+    promised = np.empty((len(told), 3))
     for part in task.parts(outcome):
         here = slice(start, start + len(part.targets))
-        found, losses[here], promised[here] = told_of(state, task, part, learns)
+        found, losses[here], promised[here] = told_of(state, task, part[:4], learns)
         start = here.stop
         if found.ndim == told.ndim:
             told[(here, slice(found.shape[1])) if found.ndim > 1 else here] = found

@@ -131,7 +131,8 @@ class Owner:
             answers = answers_of(self.model, self.model.preparation.told(self.model.task, margins))
             if not self.model.interval:
                 return answers
-            return [answer | told for answer, told in zip(answers, told_of(self.model, margins), strict=True)]
+            intervals = told_of(self.model, margins)
+            return [answer | more for answer, more in zip(answers, intervals, strict=True)]
         finally:
             self.lock.release()
 

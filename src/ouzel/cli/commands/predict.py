@@ -75,7 +75,7 @@ def predict(
     options.check_counts(explain=explain)
     if only is not None and explain and not (json_ or output or save_to):
         raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
-    from ouzel.evaluation.predictions import Identity, check_ending, held_by, predictions_of
+    from ouzel.evaluation.predictions import Identity, check_ending, intervals_of, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
     from ouzel.model.intervals import level_of
@@ -104,8 +104,8 @@ def predict(
         def predicted(block: Block) -> dict[str, Any]:
             predictions = alike.add(predictions_of(learnt, block))
             reasons = explanations(learnt, block, predictions, explain, as_text) if explain else {}
-            held = {} if interval is None else held_by(learnt, block, interval, as_text)
-            return identity.columns(block) | predictions.columns(only) | held | reasons
+            intervals = {} if interval is None else intervals_of(learnt, block, interval, as_text)
+            return identity.columns(block) | predictions.columns(only) | intervals | reasons
 
         found = map(predicted, stream)
         if output is not None or save_to is not None:

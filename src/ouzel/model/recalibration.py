@@ -11,7 +11,7 @@ ICLR). So one map of the log-odds z serves any number of classes. Four maps are 
    by the mean gap between what came and what was promised in their bin, of some thousand examples.
 
 Each is weighed by its likelihood so far, and 0 has `TRUST` from the beginning. Log loss is mixable: in sum the mixture
-is worse than the probability as it was by at most -log(TRUST), .03, and `FLOOR` an example (Cesa-Bianchi & Lugosi,
+is worse than the probability as it was by at most -log(TRUST), .03, and 3 `FLOOR` an example (Cesa-Bianchi & Lugosi,
 2006, "Prediction, Learning, and Games", 3.3). The class on top stays on top where there are several; with two the label
 is that of the probability told. Every probability is told before its label is learnt; examples of importance 0 are not.
 """

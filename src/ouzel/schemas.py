@@ -24,6 +24,7 @@ def about(text: str) -> Meta:
 Settings = dict[str, Any]
 Confusion = list[list[Count]] | None
 Calibration = Annotated[list[list[float]], about("of bins: mean probability, observed frequency")]
+Intervals = Annotated[list[Settings], about("of each level: coverage, sizes, and a curve of both")]
 Task = Annotated[str, about("classification, regression or ranking")]
 Learner = Annotated[str, about("its name")]
 Classes = Annotated[list[Label], about("in order")]
@@ -139,6 +140,9 @@ class Report(Result):
     seconds_compiling: Annotated[float, about("compiling kernels, which later runs find on disk")]
     curve: Annotated[list[Point], about("at powers of two, and at regular distances")]
     calibration: Calibration
+    calibration_before: Annotated[Calibration, about("before probabilities are recalibrated, with --calibrate")]
+    calibration_error_before: Annotated[Figure | None, about("of those probabilities")]
+    intervals: Intervals
 
 
 class Fed(Result):

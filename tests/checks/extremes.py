@@ -15,7 +15,7 @@ from ouzel import OuzelError
 from ouzel.layout import flat
 from ouzel.learners import catalogue
 from ouzel.learners.gradient import matrix_metric
-from ouzel.model import model
+from ouzel.model import room
 from ouzel.model.model import Model
 from ouzel.model.persistence import check_readable
 from ouzel.streams.block import Block
@@ -195,7 +195,7 @@ def cases(name: str, thorough: bool) -> Iterator[tuple[dict, str, Block, int]]:
 
 def main(names: list[str]) -> None:
     """Print every offence."""
-    model.SMALLEST_TABLE, matrix_metric.MOST_SWEEPS = 8, 30
+    room.SMALLEST_TABLE, matrix_metric.MOST_SWEEPS = 8, 30
     thorough = "--all" in names
     for name in (name for name in names if name != "--all"):
         for settings, kind, block, classes in cases(name, thorough):

@@ -17,8 +17,8 @@ from numba import config
 from ouzel.layout import flat
 from ouzel.learners import catalogue
 from ouzel.model import persistence
-from ouzel.model.model import SMALLEST_TABLE, Model
-from ouzel.model.room import make_room_for
+from ouzel.model.model import Model
+from ouzel.model.room import SMALLEST_TABLE, make_room_for
 from ouzel.streams.block import Block
 
 Law = Callable[[str], None]

@@ -28,7 +28,8 @@ def learnt(targets, weights, width=None):
 
 
 def cut(whole, at):
-    return [Outcome(*(part[start:stop] for part in whole)) for start, stop in zip([0, *at], [*at, None], strict=True)]
+    ends = zip([0, *at], [*at, None], strict=True)
+    return [Outcome(*(part[start:stop] for part in whole[:4])) for start, stop in ends]
 
 
 CLASSES, NUMBERS = OneAgainstRest(Logistic()), Regression(Squared())

@@ -35,7 +35,7 @@ LOGISTIC = Logistic()
 def scored(learnt, task=OneAgainstRest, loss=LOGISTIC, cuts=()):
     scores = Scores(task(loss))
     for start, stop in zip([0, *cuts], [*cuts, len(learnt.targets)], strict=True):
-        scores.add(Outcome(*(part[start:stop] for part in learnt)))
+        scores.add(Outcome(*(part[start:stop] for part in learnt[:4])))
     return scores
 
 

@@ -36,6 +36,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             settings: dict | None = None,
             reading: dict | None = None,
             class_weight: str | dict | None = None,
+            interval: float | None = None,
             shadow: bool = False,
         ) -> TestClient:
             metrics, limits = Metrics(), limits or ServiceLimits()
@@ -43,7 +44,14 @@ def start(tmp_path: Path) -> Iterator[Start]:
             for name in names:
                 folder = Folder(tmp_path / name)
                 if not folder.begun:
-                    begin(folder, None, learner, settings or {}, reading or {}, class_weight)
+                    begin(
+                        folder,
+                        None,
+                        learner,
+                        settings or {},
+                        reading or {},
+                        {"class_weight": class_weight, "interval": interval},
+                    )
                 models[name] = Served(folder, limits, 3600.0, metrics=metrics)
             shadowing = Shadowing(*models.values()) if shadow else None
             app = application(Service(models, limits, metrics, shadowing), tokens)

@@ -20,7 +20,7 @@ HOMES = {"Classifier": "classifier", "Regressor": "regressor", "Ranker": "rankin
 GENERAL = ("OnlineClassifier", "OnlineRegressor", "OnlineRanker")
 MARK = "    # the named estimators, by `make estimators`\n"
 COMMON = {
-    "classification": "class_weight, fit_intercept, standardize, forget, passes, bits, seed, and columns : see "
+    "classification": "class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see "
     "`OnlineClassifier`",
     "ranking": "pairs, standardize, forget, passes, bits, seed, and columns : see `OnlineRanker`",
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from ouzel.cli.options import pair_of
-from ouzel.cli.parameters import BYTES, Kind, choice, option
+from ouzel.cli.parameters import BYTES, LEVEL, Kind, choice, option
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT, LEARNERS
@@ -106,6 +106,18 @@ class Preparation:
         ),
     ] = None
 
+    interval: Annotated[
+        list[float] | None,
+        option(
+            "Keep intervals of numbers, or sets of labels, that hold this share of examples: .9; may be repeated.",
+            takes=LEVEL,
+        ),
+    ] = None
+
+    calibrate: Annotated[
+        bool, option("Recalibrate probabilities as the stream goes: of what is given .8, some 80 % come true.")
+    ] = False
+
     @property
     def prepared(self) -> dict[str, Any]:
         """Keywords of the model for these options."""
@@ -115,6 +127,8 @@ class Preparation:
             "standardize": self.standardize,
             "forget": self.forget,
             **weighed,
+            "interval": self.interval or None,
+            "calibrate": self.calibrate,
         }
 
 

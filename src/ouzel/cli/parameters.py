@@ -49,7 +49,7 @@ class Kind(NamedTuple):
 
 
 INTEGER = Kind("INTEGER", int, "a whole number")
-FLOAT = Kind("FLOAT", float, "a number")
+FLOAT, LEVEL = Kind("FLOAT", float, "a number"), Kind("LEVEL", float, "a number")
 BYTES = Kind("BYTES")  # as text, which the library checks
 FILE, FOLDER, MODEL, COLUMN = Kind("FILE"), Kind("DIR"), Kind("MODEL"), Kind("COL")
 

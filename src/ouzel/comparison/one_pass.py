@@ -44,6 +44,16 @@ class Entry:
         return float("inf") if figure is None or figure != figure else figure
 
     @property
+    def levels(self) -> tuple[float, ...]:
+        """Return the levels of intervals or sets that are kept; a learner that is not of Ouzel keeps none."""
+        return getattr(self.model, "interval", ())
+
+    @property
+    def intervals(self) -> list[dict[str, Any]]:
+        """Return coverage and size of intervals or sets, by level."""
+        return self.scores.coverage.figures(self.levels)
+
+    @property
     def seconds(self) -> float:
         """Spent learning; the compilation of kernels is left out."""
         return self.clock.seconds["learning"]
@@ -79,6 +89,7 @@ class Entry:
             **self.candidate._asdict(),
             "examples": self.scores.examples,
             **{name: value for name, value in self.scores.figures().items() if value is not None},
+            "intervals": self.intervals,
             "nonzeros": self.nonzeros,
             "updates": self.updates,
             "bytes_used": self.model.bytes_used,

@@ -71,7 +71,7 @@ def table_of_reading(
     """The best of each learner, penalty and budget; `recovered` are recovery errors by the identity of the entry."""
     rows = best_of_rows(entries)
     least = min(row[0].figure for row in rows)
-    first = entries[0]
+    first, levels = entries[0], max((entry.levels for entry in entries), key=len)
     figures = {id(row[0]): row[0].scores.figures() for row in rows}
     rare = any((of["rare_share"] or 1.0) < RARE for of in figures.values())
     stepped, sparse, budgeted = (
@@ -84,6 +84,7 @@ def table_of_reading(
         NAMES["rmse" if first.model.task.numbers else "error_rate"],
         NAMES["mean_loss"],
         *(NAMES[name] for name in ("average_precision", "f1") if rare),
+        *(title for level in levels for title in (f"held by {level:g}", "size")),
         "recovery" if recovered else "non-zeros",
     ]
     cells, records = [], []
@@ -104,6 +105,7 @@ def table_of_reading(
                 f"{figure(entry.figure)}{'*' if entry.figure == least else ''}",
                 f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else ''}",
                 *(figure(figures[id(entry)][name]) for name in ("average_precision", "f1") if rare),
+                *_coverage(entry, levels),
                 last,
                 f"{entry.seconds:.3f}",
             ]
@@ -118,6 +120,12 @@ def table_of_reading(
     if any(row[0].warnings for row in rows):
         note += "\n! diverged: far worse than a prediction without features; try smaller steps"
     return Table([*titles, "seconds"], cells, records, note)
+
+
+def _coverage(entry: Entry, levels: tuple[float, ...]) -> list[str]:
+    """Return the coverage and the size of intervals or sets of each level, as cells."""
+    kept = {one["level"]: one for one in entry.intervals}
+    return [figure(kept[level][name]) if level in kept else "-" for level in levels for name in ("coverage", "size")]
 
 
 def table_of_orders(found: Sequence[Summary]) -> Table:

@@ -30,7 +30,18 @@ from ouzel.streams.feature_space import NUMBER
 from ouzel.streams.missing import NA_FEATURE
 
 COMMON = (
-    *("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", "class_weight"),
+    *(
+        "fit_intercept",
+        "passes",
+        "bits",
+        "seed",
+        "pairs",
+        "scale_targets",
+        "standardize",
+        "forget",
+        "class_weight",
+        *("interval", "calibrate"),
+    ),
     *OF_FRAMES,
 )
 """Parameters that are not settings of the learner."""
@@ -182,9 +193,9 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         """Let the model learn blocks, `passes` times."""
         if not any(block.rows for block in blocks):
             raise OuzelError("nothing to learn: every example has weight 0")
-        for _ in range(checked(Estimator, {"passes": passes})["passes"]):
+        for number in range(checked(Estimator, {"passes": passes})["passes"]):
             for block in blocks:
-                model.learn(block)
+                model.learn(block, unseen=not number)
         self.model_ = model
         warn_of_remark(model)
         return self

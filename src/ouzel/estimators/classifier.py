@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
+from ouzel.model.intervals import labels_in_sets, sets_of
 from ouzel.model.remarks import absent_classes
 from ouzel.model.room import beginning
 from ouzel.streams.sources.error_context import wrap_errors
@@ -34,6 +35,8 @@ class Classifier(ClassifierMixin, Estimator):
     river_kind = "MiniBatchClassifier"
 
     class_weight: Any = None
+    interval: Any = None
+    calibrate: bool | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
@@ -52,7 +55,7 @@ class Classifier(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins (n,), positive for `classes_[1]`; with more than two classes (n, classes)."""
         margins = self._margins(X)
-        return shown(self.model_.classes, margins)
+        return shown(self.model_.classes, self.model_.preparation.told(self.model_.task, margins))
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,)."""
@@ -73,6 +76,20 @@ class Classifier(ClassifierMixin, Estimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    def predict_set(self, X: Any, level: float | None = None) -> np.ndarray:
+        """Whether each class is in the set of labels of each row, (n, classes) in the order of `classes_`.
+
+        For rows that are not learnt; of those that are learnt next, `predict_set_one` keeps what docs/guarantees.md
+        promises. `level` is one of `interval`, if it has several. A set is empty where no label is likely enough.
+        """
+        margins = self._margins(X)
+        return sets_of(self.model_, margins, level, settled=True)
+
+    def predict_set_one(self, x: dict[Any, Any], level: float | None = None) -> list[Any]:
+        """The labels in the set of one example, which, if it is learnt next, keeps what `interval` promises."""
+        margins = np.array(self._margins_one(x))
+        return labels_in_sets(self.model_, margins if len(margins) == 1 else margins[None], level, settled=False)[0]
+
     @property
     def classes_(self) -> np.ndarray:
         """The classes seen (or declared), sorted."""
@@ -90,7 +107,12 @@ class Classifier(ClassifierMixin, Estimator):
         return self._shown_weights()[:, 0]
 
     def _model_options(self) -> dict[str, Any]:
-        return {**super()._model_options(), "class_weight": self.class_weight}
+        return {
+            **super()._model_options(),
+            "class_weight": self.class_weight,
+            "interval": self.interval,
+            "calibrate": bool(self.calibrate),
+        }
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

@@ -35,6 +35,8 @@ class Online(Estimator):
         standardize: bool = False,
         forget: float = 0.0,
         class_weight: Any = None,
+        interval: Any = None,
+        calibrate: bool | None = None,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
@@ -54,7 +56,8 @@ class Online(Estimator):
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
         said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
-        said |= {} if class_weight is None else {"class_weight": class_weight}
+        some = {"class_weight": class_weight, "interval": interval, "calibrate": calibrate}  # that not every task has
+        said |= {name: value for name, value in some.items() if value is not None}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
@@ -79,8 +82,10 @@ class Online(Estimator):
     @classmethod
     def around(cls, model: Model) -> Self:
         """An estimator with the parameters of a model, around it."""
-        own = {"fit_intercept": model.intercept, "pairs": model.pairs, "bits": model.bits, "seed": model.seed}
-        own |= {name: getattr(model, name) for name in ("scale_targets", "standardize", "forget", "class_weight")}
+        own: dict[str, Any] = {"fit_intercept": model.intercept, "interval": model.interval or None}
+        own["calibrate"] = model.calibrate or None
+        names = ("pairs", "bits", "seed", "scale_targets", "standardize", "forget", "class_weight")
+        own |= {name: getattr(model, name) for name in names}
         estimator = cls(learner=model.learner.name)
         estimator.set_params(**{name: own[name] for name in own if name in estimator.get_params(deep=False)})
         usual, said = in_words(estimator._resolved()), in_words(model.settings)
@@ -128,6 +133,8 @@ class OnlineClassifier(Online, Classifier):
     forget : half-life of what the learner has accumulated, in examples, for streams that change; 0: none
     class_weight : what importances are multiplied by: a dict from classes to weights, 1 for those not in it, or
         "balanced", by the classes' shares of the stream so far, see docs/imbalanced.md
+    interval : the share of examples, or several, that sets of labels shall hold, see docs/guarantees.md; None for none
+    calibrate : whether probabilities are recalibrated as the stream goes, see docs/guarantees.md
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
     categorical, numeric, text, dates : names of columns of data frames, or of features of dictionaries, that hold such;
@@ -161,6 +168,7 @@ class OnlineRegressor(Online, Regressor):
     Parameters
     ----------
     scale_targets : whether numbers are learnt in units of their spread, about their mean, as the stream tells them
+    interval : the share of examples, or several, that intervals shall hold, see docs/guarantees.md; None for none
 
     Examples
     --------
@@ -177,6 +185,7 @@ class OnlineRegressor(Online, Regressor):
         fit_intercept: bool = True,
         standardize: bool = False,
         forget: float = 0.0,
+        interval: Any = None,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
@@ -197,7 +206,7 @@ class OnlineRegressor(Online, Regressor):
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
         said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
-        super().__init__(learner, fit_intercept=fit_intercept, **given)
+        super().__init__(learner, fit_intercept=fit_intercept, interval=interval, **given)
         self.scale_targets = scale_targets
 
 

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.model.answers import estimates
+from ouzel.model.intervals import intervals_about
 from ouzel.model.room import beginning
 
 
@@ -21,6 +22,7 @@ class Regressor(RegressorMixin, Estimator):
     river_kind = "MiniBatchRegressor"
 
     scale_targets: bool = True
+    interval: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with targets y (n,), `passes` times."""
@@ -37,6 +39,28 @@ class Regressor(RegressorMixin, Estimator):
         margins = self._margins(X)
         return estimates(self.model_.loss, margins)
 
+    def predict_interval(self, X: Any, level: float | None = None) -> np.ndarray:
+        """The ends (n, 2) of intervals about the numbers predicted; infinite before anything was learnt.
+
+        For rows that are not learnt; of those that are learnt next, `predict_interval_one` keeps what
+        docs/guarantees.md promises. `level` is one of `interval`, if it has several.
+
+        >>> import ouzel
+        >>> model = ouzel.OnlineRegressor("adagrad", interval=0.9)
+        >>> _ = model.fit([[0.0], [1.0], [2.0]] * 200, [0.0, 1.0, 2.5] * 200)
+        >>> low, high = model.predict_interval([[1.0]])[0].tolist()
+        >>> low < model.predict([[1.0]]).item() < high
+        True
+        """
+        margins = self._margins(X)
+        return intervals_about(self.model_, margins, level, settled=True)
+
+    def predict_interval_one(self, x: dict[Any, Any], level: float | None = None) -> tuple[float, float]:
+        """The ends of the interval of one example, which, if it is learnt next, keeps what `interval` promises."""
+        margins = np.array(self._margins_one(x))
+        low, high = intervals_about(self.model_, margins, level, settled=False)[0].tolist()
+        return low, high
+
     @property
     def coef_(self) -> np.ndarray:
         """Weights (features,)."""
@@ -48,7 +72,7 @@ class Regressor(RegressorMixin, Estimator):
         return float(self._shown_weights()[0, 0])
 
     def _model_options(self) -> dict[str, Any]:
-        return {**super()._model_options(), "scale_targets": self.scale_targets}
+        return {**super()._model_options(), "scale_targets": self.scale_targets, "interval": self.interval}
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

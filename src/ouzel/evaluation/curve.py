@@ -65,6 +65,7 @@ class Curve:
 
     def add(self, learnt: Outcome) -> None:
         """Count a block, stopping at every point on the way."""
+        self.scores.of_block(learnt)
         for part in self.scores.task.parts(learnt):
             self._add(part)
 

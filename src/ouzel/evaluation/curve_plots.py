@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,17 +21,27 @@ def draw_training(
     numbers: bool,
     pairs: bool,
     title: str = "",
+    intervals: Sequence[dict[str, Any]] = (),
+    before: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Draw the learning curve of a run; for a learner of probabilities, draw its calibration next to it."""
-    if not calibration:
+    """Draw the learning curve of a run, the calibration of probabilities, and the coverage of intervals."""
+    intervals = [one for one in intervals if one["curve"]]
+    panels = 1 + bool(calibration) + 2 * bool(intervals)
+    if panels == 1:
         draw_curves({learner: curve}, path, numbers, pairs, f"{title}, {learner}" if title else "")
         return
     errors = _settled(curve)
-    figure = new_figure(width=8.4)
-    left, right = figure.subplots(1, 2)
-    line = {learner: ([point.examples for point in errors], [point.error_rate for point in errors])}
-    fill(left, line, "examples", "progressive error rate", "", log_x=True, log_y=False)
-    draw_calibration(right, {learner: calibration})
+    figure = new_figure(width=4.2 * panels)
+    first, *others = figure.subplots(1, panels)
+    figures = [point.mean_loss if numbers else point.error_rate for point in errors]
+    line = {learner: ([point.examples for point in errors], figures)}
+    fill(first, line, "examples", f"progressive {'loss' if numbers else 'error rate'}", "", log_x=True, log_y=False)
+    if calibration:
+        draw_calibration(
+            others[0], {"recalibrated": calibration, "before": before} if before else {learner: calibration}
+        )
+    if intervals:
+        draw_coverage(others[-2], others[-1], intervals, numbers)
     if title:
         figure.suptitle(title, fontsize=10)
     save(figure, path)
@@ -62,3 +73,20 @@ def draw_calibration(axes: Any, calibration: Mapping[str, Sequence[tuple[float, 
     axes.set(xlabel="predicted probability", ylabel="observed frequency", xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     dress(axes)
     axes.legend(frameon=False, fontsize=8)
+
+
+def draw_coverage(left: Any, right: Any, intervals: Sequence[dict[str, Any]], numbers: bool) -> None:
+    """Draw coverage and sizes of intervals or sets by stretch, a line per level."""
+    for number, one in enumerate(intervals):
+        colour, name = COLOURS[number % len(COLOURS)], f"{one['level']:g}"
+        examples = [point["examples"] for point in one["curve"]]
+        left.axhline(one["level"], linestyle="--", color="#999999", linewidth=1.0)
+        left.plot(examples, [point["coverage"] for point in one["curve"]], color=colour, linewidth=1.2, label=name)
+        sizes = [math.nan if point["size"] is None else point["size"] for point in one["curve"]]
+        right.plot(examples, sizes, color=colour, linewidth=1.2, label=name)
+    what = "width of intervals" if numbers else "labels in a set"
+    left.set(xlabel="examples", ylabel=f"share held, of each stretch of {intervals[0]['curve'][0]['examples']:,}")
+    right.set(xlabel="examples", ylabel=f"mean {what}")
+    for axes in (left, right):
+        dress(axes)
+        axes.legend(frameon=False, fontsize=8, title="asked")

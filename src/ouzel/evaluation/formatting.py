@@ -17,6 +17,7 @@ NAMES = {
     "log_loss": "log-loss",
     "auc": "AUC",
     "calibration_error": "calibration error",
+    "calibration_error_before": "before",
     "rmse": "rmse",
     "mae": "mae",
     "r2": "r2",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.evaluation.baseline import Baseline, least_loss
-from ouzel.evaluation.calibration import Calibration
+from ouzel.evaluation.calibration import Calibration, Coverage
 from ouzel.evaluation.ranking import BINS, OF_TWO_CLASSES, RankedBins, Ranks, bin_of
 from ouzel.kernels.jit import kernel
 from ouzel.model.answers import estimates, is_probabilistic
@@ -48,10 +48,7 @@ def score_two(margins, targets, importances, losses, sums, confusion, histogram)
 
 @kernel
 def score_many(margins, targets, importances, losses, sums, confusion, joint):
-    """Add predictions (n, classes); a margin of -inf belongs to a class that was not known yet.
-
-    The losses of classes learnt jointly are log losses already.
-    """
+    """Add predictions (n, classes); a margin of -inf is of a class not known yet, losses of `joint` are log losses."""
     for i in range(len(margins)):
         target, importance = targets[i], float(importances[i])
         right, rival, known, total = True, -1, 0, 0.0
@@ -109,25 +106,34 @@ class Scores:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.examples = 0
-        self.sums = np.zeros(SUMS)
+        self.examples, self.sums = 0, np.zeros(SUMS)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
-        self.calibration = Calibration()
-        self.ranks = Ranks()
-        self._constant = Baseline(task)
+        self.calibration, self.before = Calibration(), Calibration()  # `before` it is recalibrated
+        self.ranks, self.coverage = Ranks(), Coverage()
+        self._constant, self._recalibrated = Baseline(task), False
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
+        self.of_block(learnt)
         for part in self.task.parts(learnt):
             self.follow(part)
             self.score(*part[:4])
+
+    def of_block(self, learnt: Outcome) -> None:
+        """Count coverage of intervals and sets, and probabilities before and after recalibration, of a whole block."""
+        self.coverage.add(learnt.covered)
+        self._recalibrated = learnt.promised is not None
+        if learnt.promised is not None:
+            self.before.fill(learnt.promised[:, 0], learnt.promised[:, 2], learnt.importances)
+            self.calibration.fill(learnt.promised[:, 1], learnt.promised[:, 2], learnt.importances)
 
     def follow(self, learnt: Outcome) -> None:
         """Count of a part of a block, one of its task's `parts`, what no point of a curve shows."""
         self._constant.add(learnt)
         self.ranks.add(learnt.groups)
-        if not self.task.numbers and not self.task.groups and is_probabilistic(self.task.loss):
+        others = self.task.numbers or self.task.groups or self._recalibrated
+        if not others and is_probabilistic(self.task.loss):
             self.calibration.add(self.task.loss, *learnt[:3], self.task.joint)
 
     def score(self, margins: np.ndarray, targets: np.ndarray, importances: np.ndarray, losses: np.ndarray) -> None:
@@ -226,8 +232,7 @@ class Scores:
     def figures(self) -> dict[str, float | None]:
         """Every figure that the task has, by name."""
         names = ("error_rate", "accuracy", "mean_loss", "log_loss", "calibration_error")
-        found = {name: getattr(self, name) for name in names}
-        found |= {name: getattr(self, name) for name in ("rmse", "mae", "r2", "deviance", "baseline")}
+        found = {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "deviance", "baseline")}
         parts = self.ranks.figures(), self.of_two_classes()  # both have an average precision
         return found | (parts[1] | parts[0] if self.task.groups else parts[0] | parts[1])
 
@@ -241,6 +246,8 @@ class Scores:
             "baseline": self._constant.to_json(),
             "calibration": self.calibration.bins.tolist(),
             "ranks": self.ranks.sums.tolist(),
+            **({"before": self.before.bins.tolist()} if self.before.bins.any() else {}),
+            **({"coverage": self.coverage.to_json()} if self.coverage.seen else {}),
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
         }
 
@@ -263,8 +270,10 @@ class Scores:
         self.confusion = confusion.reshape(len(confusion), -1)
         self.histogram.ravel()[at] = in_bins
         self.calibration.bins = bins
+        self.before.bins = np.array(stored.get("before", self.before.bins), np.float64).reshape(bins.shape)
         self.ranks.restore(stored.get("ranks", self.ranks.sums))
         self._constant.restore(stored["baseline"])
+        self.coverage.restore(stored.get("coverage"))
 
     def _mean(self, which: int) -> float | None:
         return float(self.sums[which] / self.sums[WEIGHT]) if self.sums[WEIGHT] > 0 else None
@@ -287,4 +296,4 @@ def confusion_in_order(scores: Scores, order: list[int]) -> list[list[int]] | No
     if scores.task.numbers or scores.task.groups or not len(scores.confusion):
         return None
     shown = [place for place in order if place < len(scores.confusion)]
-    return [[int(scores.confusion[row, column]) for column in shown] for row in shown]
+    return scores.confusion[np.ix_(shown, shown)].tolist()

@@ -14,6 +14,7 @@ from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.model.answers import Answers
 from ouzel.model.contributions import explained
+from ouzel.model.intervals import intervals_about, labels_in_sets
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name
@@ -43,6 +44,18 @@ class Predictions(Answers):
         if values.shape[1] == 1:
             return {name: values[:, 0]}
         return {f"{name}:{label}": values[:, k] for k, label in enumerate(self.classes)}
+
+
+def intervals_of(model: Model, block: Block, level: float, as_text: bool) -> dict[str, Any]:
+    """Return the columns `low` and `high`, or `set`: settled intervals, or labels as a list, as text between bars."""
+    margins = model.margins(block)
+    if model.task.numbers:
+        low, high = intervals_about(model, margins, level, settled=True).T
+        return {"low": low, "high": high}
+    found = np.empty(block.rows, object)
+    for row, labels in enumerate(labels_in_sets(model, margins, level, settled=True)):
+        found[row] = "|".join(map(str, labels)) if as_text else labels
+    return {"set": found}
 
 
 def predictions_of(model: Model, block: Block) -> Predictions:

@@ -15,7 +15,7 @@ from ouzel.evaluation.counts import Clock, FeaturesSeen
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores, confusion_in_order
-from ouzel.evaluation.report import Report, warnings_of
+from ouzel.evaluation.report import Report, of_answers, warnings_of
 from ouzel.model.model import Model
 from ouzel.model.remarks import absent_classes
 from ouzel.model.settings import in_words
@@ -235,7 +235,7 @@ class Run:
         if held_out is not None:
             block = held_out.divide(block, self.row)
         before = self.model.examples
-        learnt = self.model.learn(block)
+        learnt = self.model.learn(block, unseen=not self.passed)
         if not self.passed:
             self.examples += self.model.examples - before
         (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
@@ -287,11 +287,11 @@ def _report(run: Run) -> Report:
         seconds_learning=run.clock.seconds["learning"],
         seconds_compiling=run.clock.seconds["compiling"],
         curve=run.curve.points,
-        calibration=scores.calibration.points,
+        **of_answers(model, scores),
         warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
         baseline_of=scores.baseline_of,
         rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],
-        **scores.figures(),
+        **dict[str, Any](scores.figures()),
     )
 
 

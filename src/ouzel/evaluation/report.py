@@ -8,6 +8,7 @@ from html import escape
 from math import sqrt
 from typing import Any
 
+from ouzel.evaluation.calibration import STRETCH
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
 from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
@@ -65,6 +66,9 @@ class Report:
     seconds_compiling: float  # of kernels, which later runs find on disk; in neither of the two above
     curve: list[Point]
     calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
+    calibration_before: list[tuple[float, float]]  # the same before probabilities are recalibrated
+    calibration_error_before: float | None
+    intervals: list[dict[str, Any]]  # for each level: coverage, size, in all and over time
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; a number that JSON cannot write becomes a string."""
@@ -78,11 +82,13 @@ class Report:
         return pd.DataFrame.from_records([_as_dict(point, self.task) for point in self.curve])
 
     def plot(self, path: str, title: str = "") -> None:
-        """Draw the curve, and the calibration if there are probabilities, to an .svg, .png or .pdf file."""
+        """Draw the curve, and calibration and coverage if there are any, to an .svg, .png or .pdf file."""
         from ouzel.evaluation.curve_plots import draw_training
 
         numbers, pairs = self.rmse is not None, self.pairs is not None
-        draw_training(self.learner, self.curve, self.calibration, path, numbers=numbers, pairs=pairs, title=title)
+        about: dict[str, Any] = {"numbers": numbers, "pairs": pairs, "title": title, "intervals": self.intervals}
+        about["before"] = self.calibration_before
+        draw_training(self.learner, self.curve, self.calibration, path, **about)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -91,7 +97,7 @@ class Report:
         if self.task == "classification":
             other_loss = () if self.log_loss == self.mean_loss else ("log_loss",)
             facts.append(self._line("error_rate", "accuracy"))
-            facts.append(self._line("mean_loss", *other_loss, "auc", "calibration_error"))
+            facts.append(self._line("mean_loss", *other_loss, "auc", "calibration_error", "calibration_error_before"))
             if self.rare_share is not None and self.rare_share < RARE:
                 of_it = figures(vars(self), "f1", "precision", "recall", "average_precision")
                 facts.append((f"class {self.rare_class}"[:MOST_NAME], "   ".join(of_it)))
@@ -106,6 +112,7 @@ class Report:
         else:
             facts.append(self._line("rmse", "mae", "r2"))
             facts.append(self._line("mean_loss", "deviance"))
+        facts += lines_of_coverage(self.intervals, numbers=self.task == "regression")
         if self.baseline is not None:
             facts.append((NAMES["baseline"], f"{figure(self.baseline)}   {self.baseline_of}"))
         for number, part in enumerate(self.holdout, 1):
@@ -162,6 +169,27 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
+
+
+def of_answers(model: Any, scores: Scores) -> dict[str, Any]:
+    """Calibration of probabilities, and coverage of intervals or sets, a row per level."""
+    return {
+        "calibration": scores.calibration.points,
+        "calibration_before": scores.before.points,
+        "calibration_error_before": scores.before.error,
+        "intervals": scores.coverage.figures(model.interval),
+    }
+
+
+def lines_of_coverage(intervals: list[dict[str, Any]], numbers: bool) -> list[tuple[str, str]]:
+    """Lines for people: coverage and size of intervals or sets, a line per level."""
+    found = []
+    for one in intervals:
+        parts = [f"held {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
+        parts += [f"{one['unbounded']:,} unbounded"] if one["unbounded"] else []
+        parts += [] if one["worst"] is None else [f"worst {STRETCH:,} {figure(one['worst'])}"]
+        found.append((f"asked {one['level']:g}", "   ".join(parts)))
+    return found
 
 
 FAR = 100.0  # times the error, or the loss, of a constant prediction

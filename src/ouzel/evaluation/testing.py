@@ -8,7 +8,7 @@ from typing import Any
 
 from ouzel.errors import DataError
 from ouzel.evaluation.metrics import Scores, confusion_in_order
-from ouzel.evaluation.report import as_json
+from ouzel.evaluation.report import as_json, of_answers
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
@@ -28,6 +28,9 @@ class TestReport:
     classes: list[Any]
     confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
     calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
+    calibration_before: list[tuple[float, float]]  # the same before probabilities are recalibrated
+    calibration_error_before: float | None
+    intervals: list[dict[str, Any]]  # for each level: coverage, size, in all and over time
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
@@ -71,5 +74,5 @@ def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
         rare_class=None if scores.rare_class is None else own.classes.known[scores.rare_class],
         classes=[own.classes.known[place] for place in order],
         confusion=confusion_in_order(scores, order),
-        calibration=scores.calibration.points,
+        **of_answers(own, scores),
     )

@@ -44,6 +44,8 @@ def export(model: Any, path: str | Path, prefix: str = PREFIX) -> list[str]:
     model = model if isinstance(model, Model) else getattr(model, "model_", None)
     if model is None or not model.examples:
         raise OuzelError("a model is exported when it has learnt something; train it first")
+    if model.calibrate:
+        raise OuzelError("recalibrated probabilities are not exported yet; train without", calibrate=True)
     path = Path(path)
     check_place(path)
     if is_header(path):

@@ -10,7 +10,7 @@ from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.learners import catalogue
 from ouzel.model.label_encoder import MOST_CLASSES, Classes
 from ouzel.model.model import SLOT_LIMIT, Model
-from ouzel.model.settings import BALANCED, resolve_settings
+from ouzel.model.settings import BALANCED, MOST_LEVELS, check_interval, resolve_settings
 from ouzel.model.slot_map import MOST, SlotMap
 from ouzel.model.tasks.choose import TASKS
 from ouzel.ranges import Bits, Choice, Label, Range, Seed, Table, check_stored
@@ -52,6 +52,8 @@ SOMETIMES: dict[str, Any] = {
     "slots": Annotated[list[Id], Range(high=MOST)],  # of feature ids that get slots as they come; else it is id + 1
     "class_weight": Annotated[str, Choice((BALANCED,))]
     | Annotated[list[tuple[Label, float]], Range(high=MOST_CLASSES)],
+    "interval": Annotated[list[float], Range(1, MOST_LEVELS)],  # levels of intervals, smallest first
+    "calibrate": bool,
     "class_counts": Annotated[list[float], Range(high=MOST_CLASSES + 1)],  # balanced: sums of importances, of all first
 }
 """What stands there of some models."""
@@ -65,6 +67,8 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
     return {
         **slots,
         **_class_weights_of(model),
+        **({"interval": list(model.interval)} if model.interval else {}),
+        **({"calibrate": True} if model.calibrate else {}),
         "learner": model.learner.name,
         "settings": to_json(model.settings),
         "task": model.task.name,
@@ -101,6 +105,8 @@ def model_of(described: Any) -> Model:
     """The model that was described, without its states."""
     more = set(described) & set(SOMETIMES) if isinstance(described, dict) else set()
     check_stored(described, DESCRIPTION | {name: SOMETIMES[name] for name in SOMETIMES if name in more})
+    if list(check_interval(described.get("interval"))) != described.get("interval", []):
+        raise OuzelError("interval are not levels that rise")
     mapped, weighed = "slots" in more, described.get("class_weight")
     known = described["classes"]
     if len(set(known)) != len(known):
@@ -119,6 +125,8 @@ def model_of(described: Any) -> Model:
         task=described["task"],
         begin=False,
         class_weight=dict(weighed) if isinstance(weighed, list) else weighed,
+        interval=described.get("interval"),
+        calibrate=described.get("calibrate", False),
         **{name: described[name] for name in ("intercept", "bits", "seed", "pairs", *PREPARED)},
         **settings._asdict(),
     )

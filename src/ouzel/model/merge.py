@@ -22,6 +22,8 @@ ALIKE: dict[str, Callable[[Model], Any]] = {
     "standardize": lambda model: model.standardize,
     "forget": lambda model: model.forget,
     "class_weight": lambda model: normalized(model.class_weight),
+    "interval": lambda model: model.interval,
+    "calibrate": lambda model: model.calibrate,
     "bits": lambda model: model.bits,
     "seed": lambda model: model.seed,
 }

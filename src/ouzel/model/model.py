@@ -1,7 +1,6 @@
 """A learner at work on a stream: labels become targets, features slots, and the state grows as the stream needs it.
 
-What the estimators and the command line share. What is done with labels, and how many states that takes, is for the
-model's task to say (`ouzel.model.tasks`).
+What the estimators and the command line share. What is done with labels is for the task to say (`ouzel.model.tasks`).
 """
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ from typing import Annotated, Any, cast
 
 import numpy as np
 
-from ouzel.layout import bytes_of, copied, flat
+from ouzel.layout import copied, flat
 from ouzel.learners import catalogue, protocol
 from ouzel.learners.rows import Rows, to_rows
+from ouzel.model import room
 from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.remarks import Remarks, outlier_of
-from ouzel.model.room import begin_slot_map, capacity_for, make_room, make_room_for, slots_of_one
-from ouzel.model.settings import check_class_weight, resolve_settings
+from ouzel.model.settings import check_calibrate, check_class_weight, check_interval, resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
@@ -29,8 +28,6 @@ from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.streams.labels import Label
 
-SMALLEST_TABLE = 1024  # slots of a new state
-SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of them
 SLOT_LIMIT = 1 << 32
 INTERCEPT = "(intercept)"
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
@@ -45,8 +42,8 @@ class Model:
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
     learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
     `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
-    `forget` is a half-life in examples, 0 for none. `class_weight` multiplies importances: "balanced", or a dict from
-    classes to weights (`model/class_weights.py`). A model not to `begin` has no states: they come from a file.
+    `forget` is a half-life in examples, 0 for none. `class_weight` is "balanced" or a dict (`model/class_weights.py`);
+    for `interval` see `model/coverage.py`, for `calibrate` `model/recalibration.py`. `begin` says if there are states.
 
     Examples
     --------
@@ -73,16 +70,19 @@ class Model:
         standardize: bool = False,
         forget: HalfLife = 0.0,
         class_weight: Any = None,
+        interval: Any = None,
+        calibrate: bool = False,
         begin: bool = True,
         **settings: Any,
     ) -> None:
         self.learner = catalogue.find(learner)
         self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
         self.intercept, self.scale_targets, self.standardize = bool(intercept), bool(scale_targets), bool(standardize)
-        self.class_weight = check_class_weight(class_weight)
+        self.class_weight, self.interval = check_class_weight(class_weight), check_interval(interval)
         more: Any = {"scale_targets": scale_targets, "intercept": self.intercept, "class_weight": self.class_weight}
         self.task = choose_task(task, self.learner, self.settings, pairs, classes, **more)
         self.classes = Classes(classes or (), closed=classes is not None)
+        self.calibrate = check_calibrate(calibrate, self.task)
         self.bits, self.seed, self.pairs, self.forget = bits, seed, pairs, forget
         self.empty(begin)
 
@@ -91,10 +91,10 @@ class Model:
         self.names, self.space = FeatureNames(), FeatureSpace()  # what the ids of features stand for
         self.dimension, self.examples, self.unlabelled = 1, 0, 0  # dimension: largest feature id so far + 2
         self.remark: str | None = None  # on the data learnt: lines to be shown
-        self.slot_map = begin_slot_map(self.keeps_pairs and isinstance(self.module, protocol.Renumbered))
+        self.slot_map = room.begin_slot_map(self.keeps_pairs and isinstance(self.module, protocol.Renumbered))
         self.remarks, self.states = Remarks(), list[protocol.State]()
-        prepared = self.standardize, self.forget, self.task.groups, self.class_weight
-        self.preparation = Preparation(self.learner, self.module, *prepared)
+        said = self.forget, self.task.groups, self.class_weight, self.interval, self.calibrate
+        self.preparation = Preparation(self.learner, self.module, self.standardize, *said)
         if begin:
             self.preparation.begin(self.capacity)
             self.task.make_states(self, len(self.classes))
@@ -137,7 +137,7 @@ class Model:
     @property
     def capacity(self) -> int:
         """Slots the state has room for: a function of `slots` alone, however the stream was cut into blocks."""
-        return capacity_for(self.smallest, self.slots)
+        return room.capacity_for(self.smallest, self.slots)
 
     @property
     def slots(self) -> int:
@@ -152,15 +152,12 @@ class Model:
     @cached_property
     def smallest(self) -> int:
         """Slots of a new state but for the constant's: few where the learner keeps a number for every pair of them."""
-        classes = (2,) if isinstance(self.module, protocol.Multiclass) else ()
-        sizes = (SMALLEST_MATRIX + 1, 2 * SMALLEST_MATRIX + 1)
-        few, twice = (bytes_of(self.module.layout(slots, *classes, self.settings)) for slots in sizes)
-        return SMALLEST_MATRIX if twice > 3 * few else SMALLEST_TABLE
+        return room.smallest_of(self.module, self.settings)
 
     @property
     def keeps_pairs(self) -> bool:
         """Whether the learner keeps a number for every pair of slots, so that there can be few."""
-        return self.smallest == SMALLEST_MATRIX
+        return self.smallest == room.SMALLEST_MATRIX
 
     @property
     def bytes_used(self) -> int:
@@ -180,18 +177,20 @@ class Model:
         self.states = states
         self.task.take(len(self.classes))
 
-    def learn(self, block: Block) -> Outcome:
+    def learn(self, block: Block, unseen: bool = True) -> Outcome:
         """Learn a block; return the margins predicted before each example was learnt, beside its target.
 
         With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
-        A ranking model gives an entry a pair of the block's groups, which are taken as whole.
+        A ranking model gives an entry a pair of the block's groups, which are taken as whole. Answers are not judged by
+        what is not `unseen`: what was learnt before.
         """
         self.unlabelled += int(np.count_nonzero(np.isnan(block.labels)))
         block = block.labelled()
         space = reconcile(self.space, block.space, learning=True)
-        make_room_for(self, block)
+        room.make_room_for(self, block)
         self.space = space
-        outlier, learnt = outlier_of(self), self.task.learn(self, block)
+        outlier, known, learnt = outlier_of(self), len(self.classes), self.task.learn(self, block)
+        learnt = self.preparation.judge(self.task, learnt, known, unseen)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
@@ -201,16 +200,18 @@ class Model:
 
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:
         """Learn one example of ids + 1 (uint32, 0 for the constant) and sound values (float32); its margins before."""
-        preparation = self.preparation
+        preparation, known, given = self.preparation, len(self.classes), importance
         if preparation.class_weights is not None:
             importance = preparation.weigh_one(self.classes, label, importance, self.examples)
         if self.slot_map is not None:
-            slots, values = slots_of_one(self, slots, values, importance)
+            slots, values = room.slots_of_one(self, slots, values, importance)
         if importance > 0.0 and preparation.moments is not None:
             preparation.count_one(slots, values, self.examples, self.compiled)
         slots, values = preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
+        if preparation.judges:
+            margins = preparation.judge_one(self.task, self.classes, margins, label, given, known)
         if self.forget and self.examples % preparation.every == 0:
             preparation.fade(self.module, self.states, self.settings)
         if self.examples % NAMES_EVERY == 0:
@@ -224,12 +225,12 @@ class Model:
 
     def answers(self, block: Block) -> Answers:
         """What the model says of a block: labels or numbers, margins, probabilities."""
-        return self.task.answers(self, self.margins(block))
+        return self.task.answers(self, self.preparation.told(self.task, self.margins(block)))
 
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
         reconcile(self.space, block.space)
-        return self.task.evaluate(self, block.labelled())
+        return self.preparation.judge(self.task, self.task.evaluate(self, block.labelled()), len(self.classes), False)
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example given as ids + 1, one a column."""
@@ -239,16 +240,16 @@ class Model:
 
     def answer_one(self, margins: list[float]) -> Any:
         """What the margins of one example say: a label, or a number; None if no class is known."""
-        return self.task.answer_one(self, margins)
+        return self.task.answer_one(self, self.preparation.told_one(self.task, margins))
 
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it, where slots follow from ids."""
-        make_room(self, largest)
+        room.make_room(self, largest)
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), the constant's first, then by id; of a learner without a byte budget."""
-        found = self.slot_weights()
-        return found if self.slot_map is None else self.slot_map.spread(found, self.dimension)
+        found, mapped = self.slot_weights(), self.slot_map
+        return found if mapped is None else mapped.spread(found, self.dimension)
 
     def slot_weights(self) -> np.ndarray:
         """The same by slot, (columns, slots)."""
@@ -256,9 +257,8 @@ class Model:
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
-        found = self.task.top(self, n)
-        if self.slot_map is not None:
-            found = [(self.slot_map.numbers[slots], weights) for slots, weights in found]
+        found, mapped = self.task.top(self, n), self.slot_map
+        found = found if mapped is None else [(mapped.numbers[slots], weights) for slots, weights in found]
         columns = [zip(numbers.tolist(), weights.tolist(), strict=True) for numbers, weights in found]
         return [[(number - 1, weight) for number, weight in column] for column in columns]
 

@@ -1,4 +1,4 @@
-"""What is done with examples before they are learnt: classes weigh, features are counted and scaled, states forget."""
+"""What is done beside learning: classes weigh, features are counted and scaled, states forget, answers are judged."""
 
 from __future__ import annotations
 
@@ -25,13 +25,18 @@ if TYPE_CHECKING:
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
     from ouzel.learners.gains.parts import Gains
-    from ouzel.model import class_weights
+    from ouzel.model import class_weights, coverage, coverage_gains, recalibration, recalibration_gains
 else:
     feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
     scaling_moments = deferred("ouzel.learners.auto.moments")
     standardisation = deferred("ouzel.learners.auto.standardisation")
     class_weights = deferred("ouzel.model.class_weights")
+    coverage = deferred("ouzel.model.coverage")  # with --interval
+    coverage_gains = deferred("ouzel.model.coverage_gains")
+    recalibration = deferred("ouzel.model.recalibration")  # with --calibrate
+    recalibration_gains = deferred("ouzel.model.recalibration_gains")
 
+PARTS = ("features", "moments", "coverage", "recalibration")  # arrays, by the attributes that hold them
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
@@ -41,11 +46,24 @@ class Preparation:
 
     `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where
     features are standardised, whose scales are moments already, and where the learner keeps to a byte budget.
+    `interval` are the levels of intervals and sets that are kept, whose state is `coverage`.
     """
 
     def __init__(
-        self, learner: Learner, module: Any, standardize: bool, forget: float, groups: bool, class_weight: Any = None
+        self,
+        learner: Learner,
+        module: Any,
+        standardize: bool,
+        forget: float,
+        groups: bool,
+        class_weight: Any = None,
+        interval: tuple[float, ...] = (),
+        calibrate: bool = False,
     ) -> None:
+        self.levels = np.array(interval)
+        self.calibrates, self.judges = calibrate, calibrate or bool(interval)
+        self.coverage: Any = None
+        self.recalibration: Any = None
         self.class_weights = None if class_weight is None else class_weights.ClassWeights(class_weight)
         self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
         self.features: Any = None
@@ -64,6 +82,8 @@ class Preparation:
                 f"must be {SHORTEST:g} example or more, or 0 for never; got {forget:g}",
                 subject="forget",
             )
+        if interval and groups:
+            raise OuzelError("a ranking has scores, of which there is no truth; leave out", interval=interval[0])
         if forget and groups:
             raise OuzelError("a ranking learns groups and does not forget between examples; leave out", forget=forget)
         if forget and not isinstance(module, protocol.Fading):
@@ -76,6 +96,8 @@ class Preparation:
         """Have seen nothing, with room for so many slots."""
         self.features = feature_scaling.init(slots) if self.standardizes else None
         self.moments = feature_moments.init(slots) if self.counts else None
+        self.coverage = coverage.init(len(self.levels)) if len(self.levels) else None
+        self.recalibration = recalibration.init() if self.calibrates else None
 
     def grow(self, slots: int) -> None:
         """Have room for so many slots."""
@@ -87,11 +109,13 @@ class Preparation:
     def layouts(self, slots: int) -> dict[str, Any]:
         """What its arrays are made of, by the name of the attribute that holds them."""
         found = {"features": feature_scaling.layout(slots)} if self.standardizes else {}
-        return found | ({"moments": feature_moments.layout(slots)} if self.counts else {})
+        found |= {"moments": feature_moments.layout(slots)} if self.counts else {}
+        found |= {"coverage": coverage.layout(len(self.levels))} if len(self.levels) else {}
+        return found | ({"recalibration": recalibration.layout()} if self.calibrates else {})
 
     def arrays(self) -> dict[str, Any]:
         """Its arrays, by the names of `layouts`."""
-        return {name: part for name in ("features", "moments") if (part := getattr(self, name)) is not None}
+        return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
 
     def take(self, parts: Mapping[str, Any]) -> None:
         """Have these arrays, by the names of `layouts`."""
@@ -101,7 +125,8 @@ class Preparation:
     def emptied(self) -> Preparation:
         """The same without arrays."""
         found = copy.copy(self)
-        found.features = found.moments = None
+        for name in PARTS:
+            setattr(found, name, None)
         return found
 
     def copied(self) -> Preparation:
@@ -121,6 +146,10 @@ class Preparation:
             found["moments"] = feature_moments.gains(base.moments, self.moments)
         if self.class_weights is not None and base.class_weights is not None:
             found["classes"] = self.class_weights.gains(base.class_weights)
+        if self.coverage is not None:
+            found["coverage"] = coverage_gains.gains(base.coverage, self.coverage)
+        if self.recalibration is not None:
+            found["recalibration"] = recalibration_gains.gains(base.recalibration, self.recalibration)
         return found
 
     def onto(self, gains: Gains) -> None:
@@ -131,6 +160,11 @@ class Preparation:
             self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
         if self.class_weights is not None:
             self.class_weights.onto(gains["classes"])
+        if self.coverage is not None:
+            self.coverage = stored_like(self.coverage, coverage_gains.onto(self.coverage, gains["coverage"]))
+        if self.recalibration is not None:
+            found = recalibration_gains.onto(self.recalibration, gains["recalibration"])
+            self.recalibration = stored_like(self.recalibration, found)
 
     def renumber(self, places: np.ndarray) -> None:
         """Have what is known of slot k as that of slot `places[k]`."""
@@ -138,6 +172,47 @@ class Preparation:
             self.features = standardisation.renumbered(self.features, places, len(places))
         if self.moments is not None:
             self.moments = feature_moments.renumbered(self.moments, places)
+
+    def judge(self, task: Any, outcome: Any, known: int, learns: bool = True) -> Any:
+        """An outcome with what was told: whether intervals and sets held the truth, and recalibrated margins.
+
+        The model knew `known` classes before its examples; they are learnt unless it is said that nothing `learns`.
+        """
+        if self.coverage is not None:
+            found = coverage.covered(self.coverage, self.levels, task, outcome, known, learns)
+            outcome = outcome._replace(covered=found)
+        if self.recalibration is not None:
+            outcome = recalibration.recalibrated(self.recalibration, task, outcome, learns)
+        return outcome
+
+    def judge_one(
+        self, task: Any, classes: Classes, margins: list[float], label: Any, importance: Any, known: int
+    ) -> list[float]:
+        """The same of one example to learn, by its margins as the model has them; the margins told."""
+        target = float(label) if task.numbers else classes.find(label)
+        if self.coverage is not None:
+            coverage.covered_one(self.coverage, self.levels, task, margins, target, importance, known)
+        if self.recalibration is not None:
+            known_as = int(target), float(importance)
+            margins = recalibration.told_of_one(self.recalibration, task, margins, *known_as, learns=True)
+        return margins
+
+    def told(self, task: Any, margins: np.ndarray) -> np.ndarray:
+        """The margins told of those of the learner, (n,) or (n, classes)."""
+        return (
+            margins if self.recalibration is None else recalibration.told_of_margins(self.recalibration, task, margins)
+        )
+
+    def told_one(self, task: Any, margins: list[float]) -> list[float]:
+        """The same of one example."""
+        return margins if self.recalibration is None else recalibration.told_of_one(self.recalibration, task, margins)
+
+    def reorder(self, places: list[int]) -> None:
+        """Have as class k what was the class at `places[k]`."""
+        if self.class_weights is not None:
+            self.class_weights.reorder(places)
+        if self.recalibration is not None and places == [1, 0]:
+            self.recalibration = recalibration_gains.mirrored(self.recalibration)
 
     def weights_of_raw(self, weights: np.ndarray) -> np.ndarray:
         """The weights of features as they are, of those of features as the learner sees them."""

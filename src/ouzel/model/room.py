@@ -13,6 +13,7 @@ from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
 from ouzel.kernels.forks import hold_in_forks
 from ouzel.layout import bytes_of
+from ouzel.learners.protocol import Multiclass
 from ouzel.learners.rows import largest_id
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 else:
     slot_map = deferred("ouzel.model.slot_map")
 
+SMALLEST_TABLE = 1024  # slots of a new state
+SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of them
 NO_IDS = np.empty(0, np.int64)
 _guard = threading.Lock()
 _locks: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # not attributes: objects are pickled
@@ -45,6 +48,14 @@ def beginning(estimator: Any) -> AbstractContextManager[Any]:
 def begin_slot_map(needed: bool) -> SlotMap | None:
     """The slots of ids, if a learner needs them: one that keeps a number for every pair of slots, however few."""
     return slot_map.SlotMap() if needed else None
+
+
+def smallest_of(module: Any, settings: Any) -> int:
+    """Slots of a new state but for the constant's: few where the learner keeps a number for every pair of them."""
+    classes = (2,) if isinstance(module, Multiclass) else ()
+    sizes = (SMALLEST_MATRIX + 1, 2 * SMALLEST_MATRIX + 1)
+    few, twice = (bytes_of(module.layout(slots, *classes, settings)) for slots in sizes)
+    return SMALLEST_MATRIX if twice > 3 * few else SMALLEST_TABLE
 
 
 def capacity_for(smallest: int, slots: int) -> int:

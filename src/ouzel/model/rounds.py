@@ -73,8 +73,7 @@ def shaped(model: Model, shape: Shape) -> Model:
     """A copy of a model that has room for all of a shape, classes in its order."""
     found = prepared(model, shape.labels, shape.dimension, shape.closed, shape.ids)
     found.states = in_order(found, shape.labels)
-    if found.preparation.class_weights is not None:
-        found.preparation.class_weights.reorder([found.classes.find(label) for label in shape.labels])
+    found.preparation.reorder([found.classes.find(label) for label in shape.labels])
     found.classes.rename(shape.labels)
     found.space = shape.spaces[0]
     return found

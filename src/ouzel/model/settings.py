@@ -11,6 +11,7 @@ import numpy as np
 from ouzel.errors import OuzelError, suggest
 from ouzel.learners.catalogue import Learner
 from ouzel.learners.protocol import Settings
+from ouzel.model.answers import is_probabilistic
 from ouzel.model.label_encoder import reading_of
 from ouzel.numerals import size_in_words
 from ouzel.ranges import STRENGTH, Choice, Range, check, checked, declared
@@ -20,6 +21,7 @@ from ouzel.terms.names import DOMAINS, FAMILIES, NORMS, RESOLVERS, l1_and_l2, na
 
 BALANCED = "balanced"
 CLASS_WEIGHTS = Range(0.0, 1e9)
+LEVELS, MOST_LEVELS = Range(0.01, 0.999), 16  # of intervals: shares of examples that they hold
 ClassWeight = str | dict[Label, float]  # for all classes, as a user gives it
 
 
@@ -79,6 +81,28 @@ def check_class_weight(given: Any) -> ClassWeight | None:
         check_label(label)
         weights[label] = check("class_weight", CLASS_WEIGHTS, weight, f"of {label!r}")
     return weights
+
+
+def check_interval(given: Any) -> tuple[float, ...]:
+    """The levels of intervals as given, one or several, smallest first; or an OuzelError of one line.
+
+    >>> check_interval(None), check_interval(0.9), check_interval((0.95, 0.8))
+    ((), (0.9,), (0.8, 0.95))
+    >>> check_interval(90)
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: interval must be a number from 0.01 to 0.999; got 90
+    """
+    several = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [] if given is None else [given]
+    if len(several) > MOST_LEVELS:
+        raise OuzelError(f"takes up to {MOST_LEVELS} levels; got {len(several)}", subject="interval")
+    return tuple(sorted({float(check("interval", LEVELS, level)) for level in several}))
+
+
+def check_calibrate(given: Any, task: Any) -> bool:
+    """Whether probabilities are to be recalibrated; an OuzelError if a task gives none."""
+    if given and (task.numbers or task.groups or not is_probabilistic(task.loss)):
+        raise OuzelError("the loss gives no probabilities, which alone are recalibrated; leave out", calibrate=True)
+    return bool(given)
 
 
 def normalized(given: ClassWeight | None) -> Any:

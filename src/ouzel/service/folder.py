@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ouzel.errors import OuzelError
@@ -131,7 +132,12 @@ def learnt_of(snapshot: Path) -> int:
 
 
 OF_JSON = ("label", "label_positive", "weight", "text", "categorical", "numeric", "dates", "ignore", "keep", "missing")
-AS_IT_IS = {"scale_targets": True, "standardize": False, "forget": None}  # what a service takes no options for
+AS_IT_IS = {
+    "scale_targets": True,
+    "standardize": False,
+    "forget": None,
+    "class_weight": None,
+}  # what a service takes no options for
 
 
 def begin(
@@ -140,19 +146,19 @@ def begin(
     learner: str | None,
     settings: dict[str, Any],
     reading: dict[str, Any],
-    class_weight: Any = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """Start a model in a folder, or check that its model agrees with the options; return a line on what was done."""
     if folder.begun:
         model, notes = persistence.load_notes(folder.base)
-        prepared = {**AS_IT_IS, "class_weight": class_weight}
+        prepared = {**AS_IT_IS, "class_weight": None, **given}
         validate_resume_options(
             str(folder.base), model, notes.get("reading", {}), learner, settings, True, prepared, reading
         )
         return f"{folder.path}: going on"
     notes = {}
     if file is not None:
-        if settings or learner is not None or class_weight is not None:
+        if settings or learner is not None or any(value for value in given.values()):
             raise OuzelError("the settings of --model FILE are in the file; leave out --learner and settings")
         model, notes = persistence.load_notes(file)
         if model.task.groups:
@@ -160,7 +166,7 @@ def begin(
         said = f"{folder.path}: beginning with {file}, which has learnt {model.examples:,} examples"
     else:
         hashing = {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
-        model = Model(learner or catalogue.DEFAULT, class_weight=class_weight, **hashing, **settings)
+        model = Model(learner or catalogue.DEFAULT, **given, **hashing, **settings)
         said = f"{folder.path}: beginning a new model"
     folder.begin(model, {**notes, "reading": _lines_read({**notes.get("reading", {}), **reading})})
     return said
@@ -179,14 +185,14 @@ def check_folders(
     learner: str | None,
     settings: dict[str, Any],
     reading: dict[str, Any],
-    class_weight: Any = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Check whether folders can be served, without writing: yield a line on each, or raise OuzelError."""
     for folder in folders:
         if folder.begun:
             model, notes = persistence.load_notes(folder.base)
             if folder is folders[0]:
-                stored, prepared = notes.get("reading", {}), {**AS_IT_IS, "class_weight": class_weight}
+                stored, prepared = notes.get("reading", {}), {**AS_IT_IS, "class_weight": None, **given}
                 validate_resume_options(str(folder.base), model, stored, learner, settings, True, prepared, reading)
             owner, examples = folder.open()
             yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
@@ -196,5 +202,5 @@ def check_folders(
         if file is not None:
             yield f"{file}: sound, {persistence.load_model(file).examples:,} examples learnt"
         else:
-            model = Model(learner or catalogue.DEFAULT, class_weight=class_weight, **settings)
+            model = Model(learner or catalogue.DEFAULT, **given, **settings)
             yield f"{folder.path}: a new model, {model.learner.name}"

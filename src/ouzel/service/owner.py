@@ -25,6 +25,7 @@ from ouzel.model import persistence
 from ouzel.model.answers import as_json, estimates
 from ouzel.model.contributions import explained
 from ouzel.model.importance import most_important
+from ouzel.model.intervals import told_of
 from ouzel.model.model import Model
 from ouzel.model.room import check_block
 from ouzel.model.tasks.task import Outcome
@@ -126,7 +127,12 @@ class Owner:
         if not self.lock.acquire(timeout=MOMENT if now else -1):
             raise WouldBlockError
         try:
-            return answers_of(self.model, self.model.margins(block))
+            margins = self.model.margins(block)
+            answers = answers_of(self.model, self.model.preparation.told(self.model.task, margins))
+            if not self.model.interval:
+                return answers
+            intervals = told_of(self.model, margins)
+            return [answer | more for answer, more in zip(answers, intervals, strict=True)]
         finally:
             self.lock.release()
 

@@ -35,6 +35,8 @@ class Answer(Struct):
     margin: float | None = None
     margins: Shares = {}
     probabilities: Shares = {}
+    intervals: dict[str, list[float | None]] = {}
+    sets: dict[str, list[Label]] = {}
     id: str = ""
 
 

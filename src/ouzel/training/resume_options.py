@@ -7,7 +7,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.model.model import Model
-from ouzel.model.settings import in_words, normalized, resolve_settings
+from ouzel.model.settings import check_interval, in_words, normalized, resolve_settings
 from ouzel.streams.options import Options
 
 
@@ -39,6 +39,11 @@ def validate_resume_options(
     weights = prepared["class_weight"]
     if weights is not None and normalized(weights) != normalized(model.class_weight):
         raise contradiction(path, "class_weight", weights, model.class_weight)
+    if prepared.get("calibrate") and not model.calibrate:
+        raise contradiction(path, "calibrate", True, None)
+    levels = prepared.get("interval")
+    if levels is not None and check_interval(levels) != model.interval:
+        raise contradiction(path, "interval", check_interval(levels), model.interval)
     given = resolve_settings(model.learner, dict(settings))
     for name, value in settings.items():
         here = name if name in given._fields else "penalty"

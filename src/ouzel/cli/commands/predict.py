@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ouzel.cli import log_options, options
-from ouzel.cli.parameters import FILE, choice, option
+from ouzel.cli.parameters import FILE, LEVEL, choice, option
 from ouzel.cli.parameters import only as only_options
 from ouzel.errors import OuzelError
 
@@ -52,6 +52,14 @@ def predict(
     explain: Annotated[
         int, option("Add this number of features with the largest contributions to each prediction.", panel="Report")
     ] = 0,
+    interval: Annotated[
+        float | None,
+        option(
+            "Add intervals of numbers, or sets of labels, of this level: one that the model was trained with.",
+            takes=LEVEL,
+            panel="Report",
+        ),
+    ] = None,
     format: options.Format = None,
     columns: Annotated[
         options.Reading,
@@ -67,9 +75,10 @@ def predict(
     options.check_counts(explain=explain)
     if only is not None and explain and not (json_ or output or save_to):
         raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
-    from ouzel.evaluation.predictions import Identity, check_ending, predictions_of
+    from ouzel.evaluation.predictions import Identity, check_ending, intervals_of, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
+    from ouzel.model.intervals import level_of
     from ouzel.streams.read import read
     from ouzel.streams.sources.addresses import is_database
     from ouzel.streams.sources.databases import check_table
@@ -84,6 +93,8 @@ def predict(
         check_place(Path(output))
         check_ending(output)
     learnt, notes = persistence.load_notes(model)
+    if interval is not None:
+        level_of(learnt, interval)
     given = columns.keywords()
     alike, identity = Alike(), Identity(learnt)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
@@ -93,7 +104,8 @@ def predict(
         def predicted(block: Block) -> dict[str, Any]:
             predictions = alike.add(predictions_of(learnt, block))
             reasons = explanations(learnt, block, predictions, explain, as_text) if explain else {}
-            return identity.columns(block) | predictions.columns(only) | reasons
+            intervals = {} if interval is None else intervals_of(learnt, block, interval, as_text)
+            return identity.columns(block) | predictions.columns(only) | intervals | reasons
 
         found = map(predicted, stream)
         if output is not None or save_to is not None:

@@ -101,6 +101,7 @@ def _show(found: dict[str, TestReport]) -> None:
         titles |= {name: f"{title} of {'/'.join(map(str, rare))}" for name, title in OF_RARE_CLASSES.items()}
     names = [name for name in titles if any(name in report.figures for report in reports)]
     rows = [[*(figure(report.figures.get(name)) for report in reports), titles[name]] for name in names]
+    rows += _of_intervals(found)
     rows.append([*(f"{report.examples:,}" for report in found.values()), _counted(found)])
     if any(report.left_out for report in found.values()):
         rows.append(
@@ -111,6 +112,19 @@ def _show(found: dict[str, TestReport]) -> None:
     if not others and report.confusion and 2 <= len(report.confusion) <= MOST_CLASSES:
         console.print()
         console.print(named_table([*(f"as {label}" for label in report.classes), "in truth"], _confusion(report)))
+
+
+def _of_intervals(found: dict[str, TestReport]) -> list[list[str]]:
+    """Return the rows of coverage, and of the sizes of intervals or sets, of the levels that any model keeps."""
+    from ouzel.evaluation.formatting import figure
+
+    kept = [{one["level"]: one for one in report.intervals} for report in found.values()]
+    rows = []
+    for level in sorted({level for one in kept for level in one}):
+        for name, what in (("coverage", "held by"), ("size", "mean size of")):
+            figures = [figure(one[level][name]) if level in one else "-" for one in kept]
+            rows.append([*figures, f"{what} intervals or sets of {level:g}"])
+    return rows
 
 
 def _counted(found: dict[str, TestReport]) -> str:

@@ -21,6 +21,7 @@ from ouzel.schemas import (
     Classes,
     Count,
     Figure,
+    Intervals,
     Kind,
     Learner,
     Model,
@@ -94,6 +95,7 @@ class Candidate(Result):
 class Entry(Candidate):
     """The results of a candidate; figures that do not apply are absent."""
 
+    intervals: Intervals
     nonzeros: Annotated[Count | None, about("weights that are not zero")]
     updates: Annotated[Count, about("examples that changed the model")]
     bytes_used: Annotated[Count | None, about("of the model")]

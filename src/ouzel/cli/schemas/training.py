@@ -13,6 +13,7 @@ from ouzel.schemas import (
     Contribution,
     Count,
     Figure,
+    Intervals,
     Label,
     Learner,
     Report,
@@ -85,6 +86,9 @@ class Prediction(Struct, kw_only=True):
     margin: Annotated[float, about("of two classes above 0 for the second; or of a number")] | UnsetType = UNSET
     probability: Annotated[float, about("of the second of two classes")] | UnsetType = UNSET
     score: Annotated[float, about("of a ranking")] | UnsetType = UNSET
+    low: Annotated[Figure, about("with --interval: the lower end, of a number")] | UnsetType = UNSET
+    high: Annotated[Figure, about("with --interval: the upper end, of a number")] | UnsetType = UNSET
+    set: Annotated[list[Label], about("with --interval: the labels in the set")] | UnsetType = UNSET
     why: (
         Annotated[list[Contribution], about("with --explain: what adds most to the margin, or to the largest one")]
         | UnsetType
@@ -109,3 +113,6 @@ class Tested(Result):
     classes: Classes
     confusion: Annotated[Confusion, about("rows are the true class, columns the predicted")]
     calibration: Calibration
+    calibration_before: Annotated[Calibration, about("before probabilities are recalibrated, with --calibrate")]
+    calibration_error_before: Annotated[Figure | None, about("of those probabilities")]
+    intervals: Intervals

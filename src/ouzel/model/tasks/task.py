@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.streams.block import Block
 
+if TYPE_CHECKING:
+    from ouzel.model.coverage import Covered
+
 Module = Any  # of a learner: its functions
 
 
@@ -32,6 +35,10 @@ class Outcome(NamedTuple):
     importances: np.ndarray  # (n,) float32
     losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
     groups: Sequence[tuple[np.ndarray, np.ndarray]] = ()  # scores and grades of each group of a ranking, whole
+    covered: Covered | None = None  # by intervals and sets, where the model keeps any
+    promised: np.ndarray | None = (
+        None  # (n, 3) float64, where recalibrated: probability as it was, as told; did it come
+    )
 
 
 class Host(Protocol):

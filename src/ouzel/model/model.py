@@ -180,18 +180,18 @@ class Model:
         self.states = states
         self.task.take(len(self.classes))
 
-    def learn(self, block: Block) -> Outcome:
+    def learn(self, block: Block, losses: bool = True) -> Outcome:
         """Learn a block; return the margins predicted before each example was learnt, beside its target.
 
         With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
-        A ranking model gives an entry a pair of the block's groups, which are taken as whole.
+        A ranking model gives an entry a pair of the block's groups, taken as whole. `losses` are left out if not asked.
         """
         self.unlabelled += int(np.count_nonzero(np.isnan(block.labels)))
         block = block.labelled()
         space = reconcile(self.space, block.space, learning=True)
         make_room_for(self, block)
         self.space = space
-        outlier, learnt = outlier_of(self), self.task.learn(self, block)
+        outlier, learnt = outlier_of(self), self.task.learn(self, block, losses)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)

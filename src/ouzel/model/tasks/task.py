@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
     margins: np.ndarray  # (n,) or (n, classes) float64, predicted before learning; -inf for a class not known yet
     targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
     importances: np.ndarray  # (n,) float32
-    losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
+    losses: np.ndarray  # (n,) float64, the learner's own of the predictions (one against the rest: summed), or none
     groups: Sequence[tuple[np.ndarray, np.ndarray]] = ()  # scores and grades of each group of a ranking, whole
 
 
@@ -94,8 +94,8 @@ class Task(ABC):
         self.loss = loss
 
     @abstractmethod
-    def learn(self, model: Host, block: Block) -> Outcome:
-        """Learn a labelled block."""
+    def learn(self, model: Host, block: Block, losses: bool = True) -> Outcome:
+        """Learn a labelled block; the outcome has `losses` if they are asked for, and else an array of none."""
 
     def check(self, model: Host, block: Block) -> None:
         """Raise the OuzelError that learning these labels would raise, and change nothing."""

@@ -68,8 +68,8 @@ class RiverProtocol:
 
     def predict_one(self, x: dict[Any, Any], **_: Any) -> Any:
         """The label or number predicted for one example; None from a classifier that has seen no class."""
-        margins = self._margins_one(x)
-        return self.model_.answer_one(margins)
+        margins, model = self._margins_one(x), self.model_
+        return model.task.answer_one(model, margins)
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
         """Probability of each class seen."""
@@ -158,9 +158,8 @@ class RiverProtocol:
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
         slots = self._ready()
-        slots.learning = False
+        model, slots.learning = slots.model, False
         row, values = slots.row(x)
-        model = slots.model
         if slots.largest + 2 > model.dimension and slots.largest + 1 >= model.reach:
             known = row < model.reach
             row, values = row[known], values[known]

@@ -208,7 +208,8 @@ class Model:
             slots, values = slots_of_one(self, slots, values, importance)
         if importance > 0.0 and preparation.moments is not None:
             preparation.count_one(slots, values, self.examples, self.compiled)
-        slots, values = preparation.one(slots, values, importance)
+        if preparation.features is not None:
+            slots, values = preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
         if self.forget and self.examples % preparation.every == 0:
@@ -235,11 +236,9 @@ class Model:
         """The margins of one example given as ids + 1, one a column."""
         if self.slot_map is not None:
             slots, values = self.slot_map.one(slots, values, self.capacity)
-        return self.task.margins_one(self, *self.preparation.one(slots, values, None))
-
-    def answer_one(self, margins: list[float]) -> Any:
-        """What the margins of one example say: a label, or a number; None if no class is known."""
-        return self.task.answer_one(self, margins)
+        if self.preparation.features is not None:
+            slots, values = self.preparation.one(slots, values, None)
+        return self.task.margins_one(self, slots, values)
 
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it, where slots follow from ids."""

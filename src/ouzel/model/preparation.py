@@ -32,6 +32,7 @@ else:
     standardisation = deferred("ouzel.learners.auto.standardisation")
     class_weights = deferred("ouzel.model.class_weights")
 
+_in_sample = getattr(in_sample, "py_func", in_sample)  # not to call a kernel for one number
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
@@ -180,9 +181,7 @@ class Preparation:
     def one(
         self, slots: np.ndarray, values: np.ndarray, importance: np.float32 | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of one example, to be learnt or, without importance, predicted."""
-        if self.features is None:
-            return slots, values
+        """Slots and values of one example as `features` have it, to be learnt or, without importance, predicted."""
         rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
         noted = feature_scaling.UNNOTED if importance is None else np.array([importance], np.float32)
         found = feature_scaling.scaled_rows(self.features, rows, noted)
@@ -193,7 +192,7 @@ class Preparation:
         self, slots: np.ndarray, values: np.ndarray, before: int, compiled: dict[tuple[str, int], tuple[Any, Any]]
     ) -> None:
         """Count the features of one example behind so many, if it is in the sample; `compiled` holds the kernel."""
-        if not in_sample(before):
+        if not _in_sample(before):
             return
         known, count = compiled.get(("moments", 0), (None, None))
         if known is not self.moments:

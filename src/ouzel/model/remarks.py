@@ -19,7 +19,6 @@ from ouzel.learners import feature_moments, protocol
 from ouzel.learners.auto.outliers import FAR, KNOWN_FROM, STRIKING
 from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features
 from ouzel.streams.block import Block
-from ouzel.streams.kernels.array_values import largest_size
 
 COLUMN, LABEL = "column", "label"  # kinds of remarks: a model makes one of each
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
@@ -88,7 +87,7 @@ class Remarks:
         if moments is None or here.stop == here.start or moments.sampled[0] < KNOWN_FROM:
             return
         values, ids = block.values[here], block.indices[here]
-        largest = largest_size(values)
+        largest = max(float(values.max()), -float(values.min()))
         if largest <= 2.0 * self.largest and model.examples > feature_moments.FIRST:
             return
         self.largest = max(largest, self.largest)

@@ -70,7 +70,7 @@ class ArrayRows:
         label_names: Sequence[Label] | None = None,
         weights: np.ndarray | None = None,
     ) -> Iterator[Block]:
-        """Blocks of so many rows each; by default of as many as fit the caches, for who is done with one at once.
+        """Blocks of a number of rows each, by default of pieces that fit the caches and may share memory with the array.
 
         `labels` (n,) are numbers, NaN for none, or positions in `label_names`; `weights` (n,) are 1 unless given.
         """
@@ -114,7 +114,7 @@ class ArrayRows:
 
     @cached_property
     def space(self) -> FeatureSpace:
-        """The space of the columns, of which the first and the last that are filled are noted."""
+        """The space of the columns, with the first and the last filled one."""
         if self.filled is not None:
             return columns_of_array(self.shape[1], np.array(self.filled, np.int64))
         found = np.zeros(self.shape[1], bool)
@@ -156,7 +156,7 @@ class ArrayRows:
 
 
 def _cut(count: int, most: int) -> Iterator[tuple[int, int]]:
-    """The first of each piece of at most so many, and the one behind its last."""
+    """Start and stop of each piece of at most `most` of `count` items."""
     return ((start, min(start + most, count)) for start in range(0, count, most))
 
 

@@ -21,6 +21,7 @@ from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.streams.block import Block
 
+PREDICTING = ("predict_row", 0)  # of the compiled functions of single examples
 Module = Any  # of a learner: its functions
 
 
@@ -159,6 +160,12 @@ class Task(ABC):
 
     def margins_one(self, model: Host, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
+        if len(model.states) == 1:
+            known, state = model.compiled.get(PREDICTING), model.states[0]
+            if (
+                known is not None and known[0] is state
+            ):  # as `call_one` does: most of the time it would take is its call
+                return [known[1](state, slots, values, model.settings)]
         columns = self.columns(len(model.classes))
         return [call_one(model, "predict_row", k, slots, values, model.settings) for k in range(columns)]
 
@@ -195,8 +202,10 @@ def numbers_of(block: Block) -> np.ndarray:
 def call_one(model: Host, name: str, place: int, *arguments: Any) -> Any:
     """What a function of the learner does with one state and one example, the types of which a learner fixes."""
     state = model.states[place]
-    known, function = model.compiled.get((name, place), (None, None))
-    if known is not state:
+    known = model.compiled.get((name, place))
+    if known is not None and known[0] is state:
+        function = known[1]
+    else:
         module = model.module
         rule = module.rule_of(state) if isinstance(module, ChosenByState) else module
         function = specialise(getattr(rule, name), state, *arguments)

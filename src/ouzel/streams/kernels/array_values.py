@@ -1,4 +1,4 @@
-"""What is to be known of the numbers of an array, found by their bits: those of larger numbers are larger."""
+"""Checks of floating point numbers by their bits, which are larger as integers where the number is larger."""
 
 from __future__ import annotations
 
@@ -27,12 +27,3 @@ def survey(values: np.ndarray) -> tuple[bool, bool]:
     """
     least, most = least_and_most(values.view(np.uint32))
     return bool(most < INFINITE), bool(least == 0)
-
-
-def largest_size(values: np.ndarray) -> float:
-    """The largest size of some values (n,) float32, one at least.
-
-    >>> largest_size(np.array([1.0, -2.5], np.float32))
-    2.5
-    """
-    return float(np.uint32(least_and_most(values.view(np.uint32))[1]).view(np.float32))

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import Any, Literal, NoReturn, cast
 
 import numpy as np
 import scipy.sparse as sparse
 
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.block import ROWS, Block
+from ouzel.streams.block import Block
 from ouzel.streams.feature_space import FeatureSpace, columns_of_array
 from ouzel.streams.kernels.array_values import survey
 from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.labels import Label, as_weights
 from ouzel.streams.sources.error_context import wrap_errors
 
-CELLS = 1 << 18  # of a piece
+CELLS, MOST_ROWS = 1 << 18, 1 << 14  # of a piece
 Filled = tuple[int, ...]  # the first and the last column that have values, or nothing
 
 
@@ -53,14 +53,13 @@ class ArrayRows:
         """Rows of a piece that fits the caches."""
         n, d = self.shape
         cells = self.X.nnz if self.is_sparse else n * d
-        return max(1, min(ROWS, CELLS * n // max(cells, 1)))
+        return max(1, min(MOST_ROWS, CELLS * n // max(cells, 1)))
 
     def check(self) -> None:
         """Refuse values that are no finite numbers of single precision, with the place of the first: DataError."""
         for start, stop in _cut(self.shape[0], self.at_once):
-            values = self._values(start, stop)
-            if not survey(values)[0]:
-                self._refuse(start, stop, values)
+            if not survey(self._values(start, stop, order="K"))[0]:
+                self.block(start, stop)
 
     def blocks(
         self,
@@ -70,7 +69,7 @@ class ArrayRows:
         label_names: Sequence[Label] | None = None,
         weights: np.ndarray | None = None,
     ) -> Iterator[Block]:
-        """Blocks of a number of rows each, by default of pieces that fit the caches and may share memory with the array.
+        """Blocks of a number of rows each, by default of pieces that fit the caches and may share the array's memory.
 
         `labels` (n,) are numbers, NaN for none, or positions in `label_names`; `weights` (n,) are 1 unless given.
         """
@@ -124,12 +123,15 @@ class ArrayRows:
             found |= (self.X[start:stop] != 0).any(axis=0)
         return columns_of_array(self.shape[1], np.flatnonzero(found))
 
-    def _values(self, start: int, stop: int) -> np.ndarray:
-        """The values of some rows in single precision, all of an array or those stored of a sparse matrix."""
+    def _values(self, start: int, stop: int, order: Literal["C", "K"] = "C") -> np.ndarray:
+        """The values of some rows in single precision, all of an array or those stored of a sparse matrix.
+
+        They come row by row, or with `order` K as they lie in memory.
+        """
         indptr = self.X.indptr if self.is_sparse else ()
         stored = self.X.data[indptr[start] : indptr[stop]] if self.is_sparse else self.X[start:stop]
         with np.errstate(over="ignore"):
-            values = cast(np.ndarray, stored.astype(np.float32, order="C", copy=False).ravel())
+            values = cast(np.ndarray, stored.astype(np.float32, order=order, copy=False).ravel(order))
         return values if values.flags.writeable else values.copy()  # kernels are compiled for such
 
     def _ids(self, start: int, stop: int) -> np.ndarray:

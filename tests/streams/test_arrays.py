@@ -119,5 +119,5 @@ def test_examples_without_weight_are_left_out_of_pieces():
 
     np.testing.assert_array_equal(some.coef_, others.coef_)
     assert some.model_.examples == kept.sum()
-    with pytest.raises(ValueError, match="non-zero|every example has weight 0"):
+    with pytest.raises(ValueError, match=r"non-zero|every example has weight 0"):
         ouzel.AdaGradClassifier().fit(X, y, sample_weight=np.zeros(N))

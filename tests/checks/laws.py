@@ -18,7 +18,7 @@ from ouzel.layout import flat
 from ouzel.learners import catalogue
 from ouzel.model import persistence
 from ouzel.model.model import Model
-from ouzel.model.room import SMALLEST_TABLE, make_room_for
+from ouzel.model.room import SMALLEST_TABLE, make_room, make_room_for
 from ouzel.streams.block import Block
 
 Law = Callable[[str], None]
@@ -111,7 +111,7 @@ def a_margin_told_by_learning_is_what_predicting_gives_just_before(name: str) ->
     for classes, heavy in itertools.product((2, 3), (False, True)):
         block = stream(classes=classes, heavy=heavy)
         model = Model(name, classes=range(classes))
-        model.make_room(FEATURES - 1)
+        make_room(model, FEATURES - 1)
         told = []
         for start in range(block.rows):
             here = block.slice(start, start + 1)
@@ -140,7 +140,7 @@ def blocks_of_any_size_and_single_examples_teach_the_same(name: str) -> None:
         block = with_importances(stream(classes=classes), 1.0, 0.0, 2.0)
         whole, singles = model_of(name, block), Model(name)
         pieces = model_of(name, *(block.slice(a, b) for a, b in itertools.pairwise([0, 1, 9, 10, 33, ROWS])))
-        singles.make_room(FEATURES - 1)
+        make_room(singles, FEATURES - 1)
         for i in range(block.rows):
             singles.learn_one(*single(block, i), int(block.labels[i]), block.weights[i])
 

@@ -13,6 +13,7 @@ from ouzel.learners.fading import faded_covariance, faded_variances
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.preparation import STEPS
+from ouzel.model.room import make_room
 
 FORGETFUL = [name for name, learner in LEARNERS.items() if isinstance(learner.module, protocol.Fading)]
 FAMILIES = ("ogd", "adagrad", "adagrad-rda", "ftrl-proximal", "son-oja", "son-fd", "arow", "arow-full")
@@ -189,7 +190,7 @@ def test_blocks_of_any_size_single_examples_and_going_on_from_a_file_give_the_sa
     parts, _ = learnt(X, y, block_rows=7, **how)
     first, _ = learnt(X[:83], y[:83], **how)
     one = Model("adagrad", classes=[0, 1], **how)
-    one.make_room(4)
+    make_room(one, 4)
     for x, label in zip(np.column_stack([np.ones(400, np.float32), X]), y, strict=True):
         one.learn_one(np.arange(6, dtype=np.uint32), x, int(label), np.float32(1.0))
 

@@ -11,6 +11,7 @@ from ouzel.learners.rows import Rows
 from ouzel.model import persistence
 from ouzel.model.merge import merge
 from ouzel.model.model import Model
+from ouzel.model.room import make_room
 
 LEARNERS = ("ogd", "adagrad", "arow", "son-oja", "perceptron")
 
@@ -103,7 +104,7 @@ def test_blocks_of_any_size_single_examples_and_going_on_from_a_file_give_the_sa
     parts, _ = learnt(X, y, block_rows=7)
     first, _ = learnt(X[:80], y[:80])
     one = Model("adagrad", standardize=True, classes=range(classes))
-    one.make_room(5)
+    make_room(one, 5)
     for x, label in zip(np.column_stack([np.ones(200, np.float32), X]), y, strict=True):
         slots = np.flatnonzero(x).astype(np.uint32)
         one.learn_one(slots, x[slots], int(label), np.float32(1.0))

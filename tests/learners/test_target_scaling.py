@@ -9,6 +9,7 @@ from ouzel.learners.catalogue import LEARNERS
 from ouzel.learners.target_scaling import scaled, unit_of
 from ouzel.model import persistence
 from ouzel.model.model import Model
+from ouzel.model.room import make_room
 
 NUMERIC = [name for name, learner in LEARNERS.items() if not learner.multiclass]
 
@@ -72,7 +73,7 @@ def test_single_examples_and_blocks_of_any_size_teach_the_same(learner, tmp_path
     whole, _ = learnt(Model(learner, loss="squared"), X, y)
     parts, _ = learnt(Model(learner, loss="squared"), X, y, block_rows=7)
     one = Model(learner, loss="squared")
-    one.make_room(4)
+    make_room(one, 4)
     for x, label in zip(X, y, strict=True):
         slots = np.flatnonzero(np.append(1.0, x)).astype(np.uint32)
         one.learn_one(slots, np.append(np.float32(1.0), x).astype(np.float32)[slots], label, np.float32(1.0))

@@ -14,6 +14,7 @@ from ouzel.model import model_file, persistence, tensor_reader, tensor_writer
 from ouzel.model.changed_rows import changed_rows
 from ouzel.model.model import Model
 from ouzel.model.packed_bytes import is_square, pack, pieces_of, unpack
+from ouzel.model.room import make_room
 from ouzel.model.tensor_reader import TensorReader
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import FeatureSpace
@@ -81,7 +82,7 @@ def touched(learner, slots, bits=14, **options):
     )
     model = Model(learner, bits=bits, **options)
     model.learn(block)
-    model.make_room((1 << bits) - 1)
+    make_room(model, (1 << bits) - 1)
     return model
 
 

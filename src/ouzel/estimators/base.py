@@ -189,15 +189,13 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         except OuzelError:
             return False  # `fit` says what is wrong
 
-    def _train(self, model: Model, blocks: list[Block], passes: int) -> Self:
+    def _train(self, model: Model, blocks: Iterable[Block], passes: int) -> Self:
         """Let the model learn blocks, `passes` times."""
-        if not any(block.rows for block in blocks):
-            raise OuzelError("nothing to learn: every example has weight 0")
         for number in range(checked(Estimator, {"passes": passes})["passes"]):
             for block in blocks:
-                model.learn(block, unseen=not number)
+                model.learn(block, unseen=not number, losses=False)
+                warn_of_remark(model)
         self.model_ = model
-        warn_of_remark(model)
         return self
 
     def _shown_weights(self) -> np.ndarray:

@@ -20,6 +20,9 @@ from ouzel.model.remarks import absent_classes
 from ouzel.model.room import beginning
 from ouzel.streams.sources.error_context import wrap_errors
 
+FEW_CLASSES = 20  # so many never look like numbers to predict
+CLOSE = 1 << 16  # the largest size of whole numbers that are counted each
+
 
 def _gives_probabilities(self: Classifier) -> bool:
     if not self._is_probabilistic():
@@ -118,8 +121,7 @@ class Classifier(ClassifierMixin, Estimator):
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
         with wrap_errors("labels"):  # words and numbers together have no order
-            check_classification_targets(y)
-            values, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+            values, codes = _classes_of(y)
         labels = values.tolist()
         model = self._new_model(None if classes is None else np.unique(classes).tolist()) if first else self.model_
         if classes is not None and not first and set(np.unique(classes).tolist()) - set(model.classes.known):
@@ -129,3 +131,33 @@ class Classifier(ClassifierMixin, Estimator):
                 model.classes.position(label)
         blocks = self._blocks(model, X, sample_weight, codes.astype(np.float64), labels)
         return self._train(model, blocks, passes)
+
+
+def _classes_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The classes among labels (n,) sorted, and where in them each label stands.
+
+    >>> _classes_of(np.array([7.0, 3.0, 7.0]))
+    (array([3., 7.]), array([1, 0, 1]))
+    """
+    y = column_or_1d(y, warn=True)
+    numbers = _whole_numbers(y)
+    if numbers is not None:
+        least = numbers.min()
+        counts = np.bincount(numbers - least)
+        present = np.flatnonzero(counts)
+        if len(present) <= FEW_CLASSES:  # scikit-learn has nothing to say of them
+            places = np.cumsum(counts > 0) - 1
+            return (present + least).astype(y.dtype), places[numbers - least]
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
+
+
+def _whole_numbers(y: np.ndarray) -> np.ndarray | None:
+    """Labels (n,) as integers if all are whole numbers that lie together; None if they are not."""
+    if y.dtype.kind not in "biuf" or not len(y):
+        return None
+    least, most = float(y.min()), float(y.max())
+    if not (least >= -CLOSE and most <= CLOSE):
+        return None
+    numbers = y.astype(np.int64)
+    return numbers if y.dtype.kind != "f" or (numbers == y).all() else None

@@ -8,32 +8,35 @@ file of the same table gives.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import (
     _check_sample_weight,
     _check_y,
+    assert_all_finite,
     check_consistent_length,
     check_is_fitted,
     validate_data,
 )
 
-from ouzel.errors import OuzelError
+from ouzel.errors import DataError, OuzelError
 from ouzel.model.model import Model
+from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
-from ouzel.streams.memory import check_sparse, marks_missing, to_block
 from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number, types
 
 OF_ARRAYS: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float32, np.float64],
-    "ensure_all_finite": "allow-nan",  # which is missing
+    "ensure_all_finite": False,  # `ArrayRows` looks at the values
 }
 OF_FRAMES = (*OF_COLUMNS, "dates", *DerivedFeatures._fields, "missing")
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
@@ -93,14 +96,32 @@ class FromData:
             check_consistent_length(X, y)
             return table, y
         self._refuse_names()
-        check_sparse(X)  # before scikit-learn looks at the matrix
+        rows, y = self._checked(X, y)
+        with self._as_bad_values(rows):
+            rows.check()
+        return rows, y
+
+    def _checked(self, X: Any, *y: Any) -> Any:
+        """Let scikit-learn check an array, and y, but not the values; return it as rows, and y as it is to be used."""
+        filled = check_sparse(X)  # before scikit-learn looks at the matrix
         self._check_width(X)
-        X, y = validate_data(self, X, y, reset=False, **OF_ARRAYS)
-        return X, y
+        found = validate_data(self, X, *y, reset=False, **OF_ARRAYS)
+        X, labels = (found[0], found[1:]) if y else (found, ())
+        space = self.model_.space if hasattr(self, "model_") else NOTHING_KNOWN
+        rows = ArrayRows(X, filled, missing=marks_missing(Options(space=space, **self.columns_said())))
+        return (rows, *labels) if y else rows
+
+    @contextmanager
+    def _as_bad_values(self, rows: ArrayRows) -> Iterator[None]:
+        """Have scikit-learn say that a value is infinite, where one is."""
+        try:
+            yield
+        except DataError:
+            assert_all_finite(rows.X, allow_nan=True, estimator_name=type(self).__name__, input_name="X")
+            raise
 
     def _check_width(self, X: Any) -> None:
         """Refuse an array for a model that knows its features otherwise, before scikit-learn looks at it."""
-        check_sparse(X)
         space = getattr(getattr(self, "model_", None), "space", NOTHING_KNOWN)
         if space.known and space.width is None:
             shape = getattr(X, "shape", None) or np.shape(X)
@@ -109,8 +130,11 @@ class FromData:
 
     def _blocks(
         self, model: Model, X: Any, sample_weight: Any, labels: np.ndarray, label_names: list[Any] | None
-    ) -> list[Block]:
-        """Checked arrays, or a table, as blocks for a model to learn; examples of weight 0 are left out."""
+    ) -> Iterable[Block]:
+        """Checked rows, or a table, as blocks for a model to learn; examples of weight 0 are left out.
+
+        They can be gone through again, for another pass.
+        """
         n = X.shape[0]
         weights = None
         if sample_weight is not None:
@@ -118,35 +142,57 @@ class FromData:
             weights = _check_sample_weight(sample_weight, rows, dtype=np.float32, ensure_non_negative=True)
         if is_table(X):
             space = model.space if model.space.known else first_space(X, model, self._reading(model, NOTHING_KNOWN))
-            blocks = list(table_blocks(X, (labels, label_names), weights, self._reading(model, space), _warn))
+            blocks: Iterable[Block] = list(
+                table_blocks(X, (labels, label_names), weights, self._reading(model, space), _warn)
+            )
         else:
-            missing = marks_missing(self._reading(model, model.space))
-            blocks = [to_block(X, labels, label_names=label_names, weights=weights, missing=missing)]
+            blocks = _Pieces(X, labels, label_names, weights)
         if weights is None or weights.all():
             return blocks
-        return [block.select(np.flatnonzero(block.weights)) for block in blocks]
+        if not weights.any():
+            raise OuzelError("nothing to learn: every example has weight 0")
+        return _Weighed(blocks)
 
-    def _unlabelled(self, X: Any) -> list[Block]:
+    def _unlabelled(self, X: Any) -> Iterator[Block]:
         """Arrays, or a data frame, as blocks to predict; columns are read as the model knows them."""
         check_is_fitted(self, "model_")
         if goes_by_name(X):
             table = as_table(X)
             _check_rows(table)
             options = self._reading(self.model_, self.model_.space, unlabelled=True)
-            return list(table_blocks(table, None, None, options, _warn))
-        check_sparse(X)
-        self._check_width(X)
-        X = validate_data(self, X, reset=False, **OF_ARRAYS)
-        return [to_block(X, missing=marks_missing(self._reading(self.model_, self.model_.space)))]
+            yield from table_blocks(table, None, None, options, _warn)
+            return
+        rows = self._checked(X)
+        with self._as_bad_values(rows):
+            yield from rows.blocks()
 
     def _margins(self, X: Any) -> np.ndarray:
-        blocks = self._unlabelled(X)
-        return np.concatenate([self.model_.margins(block) for block in blocks])
+        return np.concatenate([self.model_.margins(block) for block in self._unlabelled(X)])
 
     def _reading(self, model: Model, space: FeatureSpace, unlabelled: bool = False) -> Options:
         """Return the options that read a data frame for a model with a feature space."""
         given: dict[str, Any] = self.columns_said()
         return Options(bits=model.bits, seed=model.seed, space=space, limits=UNLIMITED, unlabelled=unlabelled, **given)
+
+
+class _Pieces:
+    """Blocks of checked rows, made anew whenever they are gone through: only one of them is there at a time."""
+
+    def __init__(self, rows: ArrayRows, labels: np.ndarray, label_names: list[Any] | None, weights: Any) -> None:
+        self.rows, self.labels, self.label_names, self.weights = rows, labels, label_names, weights
+
+    def __iter__(self) -> Iterator[Block]:
+        return self.rows.blocks(labels=self.labels, label_names=self.label_names, weights=self.weights)
+
+
+class _Weighed:
+    """Blocks without examples of weight 0."""
+
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        self.blocks = blocks
+
+    def __iter__(self) -> Iterator[Block]:
+        return (block.select(np.flatnonzero(block.weights)) for block in self.blocks)
 
 
 def goes_by_name(X: Any) -> bool:

@@ -17,7 +17,7 @@ from ouzel.estimators.slots import Slots
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, probabilities_one
 from ouzel.model.model import Model
-from ouzel.model.room import changing
+from ouzel.model.room import changing, make_room
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN
 from ouzel.streams.frames import as_table, is_table, table_blocks
@@ -63,13 +63,13 @@ class RiverProtocol:
         row, values = slots.row(x)
         model = slots.model
         if slots.largest + 2 > model.dimension:
-            model.make_room(slots.largest)
+            make_room(model, slots.largest)
         return model.learn_one(row, values, y, ONE if w == 1.0 else np.float32(w))
 
     def predict_one(self, x: dict[Any, Any], **_: Any) -> Any:
         """The label or number predicted for one example; None from a classifier that has seen no class."""
-        margins = self._margins_one(x)
-        return self.model_.answer_one(margins)
+        margins, model = self._margins_one(x), self.model_
+        return model.task.answer_one(model, margins)
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
         """Probability of each class seen."""
@@ -159,9 +159,8 @@ class RiverProtocol:
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
         slots = self._ready()
-        slots.learning = False
+        model, slots.learning = slots.model, False
         row, values = slots.row(x)
-        model = slots.model
         if slots.largest + 2 > model.dimension and slots.largest + 1 >= model.reach:
             known = row < model.reach
             row, values = row[known], values[known]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ouzel.errors import DataError
+from ouzel.kernels.jit import specialise
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.dates import PARTS
@@ -23,6 +24,7 @@ from ouzel.streams.kernels.row_buffer import ONES, tidy_row
 from ouzel.streams.options import Options
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
+MOST_PLACES, MOST_KEPT = 256, 4096  # places of a thread for rows, and features of such a row
 LEFT_OUT = "left out"
 TRUTHS = frozenset((bool, np.bool_))
 NUMBERS, NO_NUMBERS = (float, int, np.integer, np.floating), (bool, np.timedelta64)
@@ -40,6 +42,9 @@ class Slots(dict[Any, int]):
         self.given: Mapping[Any, Any] = {}  # the example whose slots are looked up
         self.largest = 0  # feature id
         self.learning = False
+        self._room = Room()
+        self._space: FeatureSpace | None = None  # which tells whether features are derived
+        self._derives = False
         self._deriver: Deriver | None = None
         self._reader: ObjectReader | None = None
         self.constant: tuple[int, ...] = (0,) if model.intercept else ()
@@ -51,6 +56,7 @@ class Slots(dict[Any, int]):
     def row(self, x: Mapping[Any, Any], plain: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Slots (uint32, ascending as in blocks) and values (float32) of one example, the constant feature included.
 
+        They lie where those of the thread's next example of as many features will.
         An example that is not `plain`, which has other values than numbers of named features, is made so.
         """
         self.plain = plain
@@ -58,14 +64,26 @@ class Slots(dict[Any, int]):
             x = as_dictionary(x)
         if not plain:
             self.given = x
-        if self.derived and not plain:
-            return self._row_with_derived(x)
-        count = len(x) + len(self.constant)
-        packed = bytearray(8 * count)
+            if self.model.space is not self._space:
+                self._derives, self._space = bool(self.derived), self.model.space
+            if self._derives:
+                return self._row_with_derived(x)
+        room, own = self._room, self.constant_value
+        count = len(x) + len(own)
+        place = room.places.get(count) or room.make(count)
         try:
-            pack_for(count)(packed, 0, *self.constant, *map(self.__getitem__, x), *self.constant_value, *x.values())
-            slots, values = np.frombuffer(packed, np.uint32, count), np.frombuffer(packed, np.float32, count, 4 * count)
-            end = tidy_row(slots, values)
+            first = next(iter(x), None)
+            if first == place.first and place.keys == (keys := tuple(x)):
+                place.packed[: 4 * count] = place.slots_of_keys
+                place.pack_values(place.packed, 4 * count, *own, *x.values())
+            else:
+                room.unknown = False
+                place.pack(place.packed, 0, *self.constant, *map(self.__getitem__, x), *own, *x.values())
+                if first == place.first:  # the next may have the same keys
+                    place.keys, place.slots_of_keys = None if room.unknown else keys, place.packed[: 4 * count]
+                place.first = first
+            slots, values = place.slots, place.values
+            end = place.tidy(slots, values)
         except (struct.error, TypeError, OverflowError):
             end = -1
         if end == count:
@@ -135,6 +153,8 @@ class Slots(dict[Any, int]):
         known_feature = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
         if known_feature and kind in (None, NUMBER) and not by_value:
             self[name] = feature + 1
+        else:
+            self._room.unknown = True
         return feature + 1
 
     def _kind(self, name: Any) -> str | None:
@@ -202,7 +222,37 @@ def as_dictionary(x: Any) -> dict[Any, Any]:
     return dict(x)
 
 
-@lru_cache(1 << 12)
-def pack_for(count: int) -> Callable[..., None]:
-    """A function that writes a number of slots (uint32), and then as many values (float32), to a buffer."""
-    return struct.Struct(f"{count}I{count}f").pack_into
+class Place:
+    """Memory for the slots and values of an example with `count` features, used for one after the other.
+
+    The slots of the last keys are kept: a stream whose examples have the same ones needs to look up none.
+    """
+
+    __slots__ = ("first", "keys", "pack", "pack_values", "packed", "slots", "slots_of_keys", "tidy", "values")
+
+    def __init__(self, count: int) -> None:
+        self.packed = bytearray(8 * count)  # slots (uint32), and then as many values (float32)
+        self.pack, self.pack_values = (struct.Struct(f"{kind}{count}f").pack_into for kind in (f"{count}I", ""))
+        self.slots = np.frombuffer(self.packed, np.uint32, count)
+        self.values = np.frombuffer(self.packed, np.float32, count, 4 * count)
+        self.tidy = specialise(tidy_row, self.slots, self.values)
+        self.first: Any = None  # of the last keys
+        self.keys: tuple[Any, ...] | None = None
+        self.slots_of_keys = bytearray()
+
+
+class Room(threading.local):
+    """The places of a thread by the number of features."""
+
+    def __init__(self) -> None:
+        self.places: dict[int, Place] = {}
+        self.unknown = False  # whether a name was met whose slot is not to be remembered
+
+    def make(self, count: int) -> Place:
+        """Add a place for examples with `count` features."""
+        place = Place(count)
+        if len(self.places) >= MOST_PLACES:
+            self.places.clear()
+        if count <= MOST_KEPT:
+            self.places[count] = place
+        return place

@@ -65,10 +65,16 @@ def links_of(loss: Term, margins: np.ndarray, linked: np.ndarray) -> None:
         linked[i] = link(loss, margins[i])
 
 
+@kernel
+def link_of(loss: Term, margin: float) -> float:
+    """What one margin estimates under the loss."""
+    return link(loss, margin)
+
+
 @lru_cache(64)
-def link_of_one(loss: Term) -> Callable[[Term, np.ndarray, np.ndarray], None]:
-    """`links_of` as compiled for a loss, which costs single examples less than finding that out each time."""
-    return cast(Callable[[Term, np.ndarray, np.ndarray], None], specialise(links_of, loss, np.empty(1), np.empty(1)))
+def link_of_one(loss: Term) -> Callable[[Term, float], float]:
+    """`link_of` as compiled for a loss, which costs single examples less than finding that out each time."""
+    return cast(Callable[[Term, float], float], specialise(link_of, loss, 1.0))
 
 
 class Feature(NamedTuple):
@@ -146,13 +152,13 @@ def label_of(classes: Classes, margins: list[float]) -> Label | None:
         return classes.known[max(order, key=margins.__getitem__)]
     if len(order) < 2:
         return classes.known[0] if order else None
-    positive = bool(-margins[0] > 0.0 if order[0] else margins[0] > 0.0)
-    return classes.known[order[positive]]
+    first, second = order
+    return classes.known[second if (-margins[0] if first else margins[0]) > 0.0 else first]
 
 
 def is_probabilistic(loss: Any) -> bool:
     """Whether margins learnt with this loss (a term or a name) estimate probabilities."""
-    return loss == "logistic" or isinstance(loss, Logistic)
+    return isinstance(loss, Logistic) or loss == "logistic"
 
 
 def estimates(loss: Any, margins: np.ndarray) -> np.ndarray:
@@ -183,12 +189,8 @@ def probabilities_one(loss: Any, classes: Classes, margins: list[float], joint: 
     if len(margins) > 1:
         shares = probabilities(loss, shown(classes, np.array([margins])), joint)[0].tolist()
         return dict(zip(classes.in_order(), shares, strict=True))
-    margin, linked = np.array(margins), np.empty(1)
     first, second = classes.order()
-    if first:
-        margin[0] = -margin[0]
-    link_of_one(loss)(loss, margin, linked)
-    share = float(linked[0])
+    share = float(link_of_one(loss)(loss, -margins[0] if first else margins[0]))
     return {classes.known[first]: 1.0 - share, classes.known[second]: share}
 
 

@@ -81,8 +81,10 @@ class Model:
         self.class_weight, self.interval = check_class_weight(class_weight), check_interval(interval)
         more: Any = {"scale_targets": scale_targets, "intercept": self.intercept, "class_weight": self.class_weight}
         self.task = choose_task(task, self.learner, self.settings, pairs, classes, **more)
-        self.classes = Classes(classes or (), closed=classes is not None)
-        self.calibrate = check_calibrate(calibrate, self.task)
+        self.classes, self.calibrate = (
+            Classes(classes or (), classes is not None),
+            check_calibrate(calibrate, self.task),
+        )
         self.bits, self.seed, self.pairs, self.forget = bits, seed, pairs, forget
         self.empty(begin)
 
@@ -177,19 +179,17 @@ class Model:
         self.states = states
         self.task.take(len(self.classes))
 
-    def learn(self, block: Block, unseen: bool = True) -> Outcome:
+    def learn(self, block: Block, unseen: bool = True, losses: bool = True) -> Outcome:
         """Learn a block; return the margins predicted before each example was learnt, beside its target.
 
         With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
-        A ranking model gives an entry a pair of the block's groups, which are taken as whole. Answers are not judged by
-        what is not `unseen`: what was learnt before.
+        A ranking model gives an entry a pair of the block's groups, taken as whole. Only what is `unseen` judges.
         """
-        self.unlabelled += int(np.count_nonzero(np.isnan(block.labels)))
-        block = block.labelled()
+        self.unlabelled, block = self.unlabelled + int(np.count_nonzero(np.isnan(block.labels))), block.labelled()
         space = reconcile(self.space, block.space, learning=True)
         room.make_room_for(self, block)
         self.space = space
-        outlier, known, learnt = outlier_of(self), len(self.classes), self.task.learn(self, block)
+        outlier, known, learnt = outlier_of(self), len(self.classes), self.task.learn(self, block, losses)
         learnt = self.preparation.judge(self.task, learnt, known, unseen)
         self.examples += block.rows
         if block.names is not None:
@@ -207,7 +207,8 @@ class Model:
             slots, values = room.slots_of_one(self, slots, values, importance)
         if importance > 0.0 and preparation.moments is not None:
             preparation.count_one(slots, values, self.examples, self.compiled)
-        slots, values = preparation.one(slots, values, importance)
+        if preparation.features is not None:
+            slots, values = preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
         if preparation.judges:
@@ -236,15 +237,13 @@ class Model:
         """The margins of one example given as ids + 1, one a column."""
         if self.slot_map is not None:
             slots, values = self.slot_map.one(slots, values, self.capacity)
-        return self.task.margins_one(self, *self.preparation.one(slots, values, None))
+        if self.preparation.features is not None:
+            slots, values = self.preparation.one(slots, values, None)
+        return self.task.margins_one(self, slots, values)
 
     def answer_one(self, margins: list[float]) -> Any:
         """What the margins of one example say: a label, or a number; None if no class is known."""
         return self.task.answer_one(self, self.preparation.told_one(self.task, margins))
-
-    def make_room(self, largest: int) -> None:
-        """Have room for feature id `largest` and all below it, where slots follow from ids."""
-        room.make_room(self, largest)
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), the constant's first, then by id; of a learner without a byte budget."""

@@ -37,6 +37,7 @@ else:
     recalibration_gains = deferred("ouzel.model.recalibration_gains")
 
 PARTS = ("features", "moments", "coverage", "recalibration")  # arrays, by the attributes that hold them
+_in_sample = getattr(in_sample, "py_func", in_sample)  # not to call a kernel for one number
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
@@ -255,9 +256,7 @@ class Preparation:
     def one(
         self, slots: np.ndarray, values: np.ndarray, importance: np.float32 | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of one example, to be learnt or, without importance, predicted."""
-        if self.features is None:
-            return slots, values
+        """Slots and values of one example as `features` have it, to be learnt or, without importance, predicted."""
         rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
         noted = feature_scaling.UNNOTED if importance is None else np.array([importance], np.float32)
         found = feature_scaling.scaled_rows(self.features, rows, noted)
@@ -268,7 +267,7 @@ class Preparation:
         self, slots: np.ndarray, values: np.ndarray, before: int, compiled: dict[tuple[str, int], tuple[Any, Any]]
     ) -> None:
         """Count the features of one example behind so many, if it is in the sample; `compiled` holds the kernel."""
-        if not in_sample(before):
+        if not _in_sample(before):
             return
         known, count = compiled.get(("moments", 0), (None, None))
         if known is not self.moments:

@@ -20,7 +20,7 @@ from ouzel.learners import protocol
 from ouzel.learners.gains.parts import Gains, sum_of
 from ouzel.model.label_encoder import Classes
 from ouzel.model.model import Model
-from ouzel.model.room import order_slots
+from ouzel.model.room import make_room, order_slots
 from ouzel.model.slot_map import common_ids
 from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.streams.labels import Label
@@ -176,7 +176,7 @@ def prepared(model: Model, labels: list[Any], dimension: int, closed: bool, ids:
     The `ids` are those of slots, where ids get slots as they come.
     """
     model = copy.deepcopy(model)
-    model.make_room(dimension - 2)
+    make_room(model, dimension - 2)
     if ids is not None:
         order_slots(model, ids)
     if not closed:

@@ -11,6 +11,7 @@ from ouzel.layout import flat
 from ouzel.learners.auto import classification, newton_block, several_classes, standardisation
 from ouzel.model.answers import probabilities
 from ouzel.model.model import Model
+from ouzel.model.room import make_room
 from ouzel.streams.memory import blocks_from
 from tests.oracles import auto as oracle
 
@@ -197,7 +198,7 @@ def test_workers_in_other_units_of_moments_merge_to_a_model_as_good(task):
 def test_single_examples_of_several_classes_teach_what_blocks_teach():
     X, y = stream(200, 4, seed=15)
     blocks, single = Model("auto"), Model("auto")
-    single.make_room(X.shape[1] - 1)
+    make_room(single, X.shape[1] - 1)
 
     scores_of(blocks, X, y)
     for x, place in zip(X, y, strict=True):
@@ -235,7 +236,7 @@ def test_the_block_keeps_the_frequent_features_where_there_are_many():
 def test_explicit_zeros_of_a_file_are_no_features():
     X, y = stream(100, 2, seed=18)
     model, written = Model("auto"), Model("auto")
-    written.make_room(X.shape[1] - 1)
+    make_room(written, X.shape[1] - 1)
     scores_of(model, X, y)
     slots, values = np.arange(X.shape[1] + 1, dtype=np.uint32), with_constant(X).astype(np.float32)
     for row, place in zip(values, y, strict=True):

@@ -16,6 +16,7 @@ from ouzel.exporting.device import learner_code
 from ouzel.layout import check_arrays, flat
 from ouzel.learners.protocol import Checked, State
 from ouzel.model.model import Model
+from ouzel.model.room import make_room
 
 MAGIC, VERSION, HEAD, SUM = 0x4C5A554F, 1, 12, 4
 BASIS, PRIME = 2166136261, 16777619  # of FNV-1a
@@ -99,4 +100,4 @@ def _make_room(model: Model, columns: np.ndarray) -> None:
     if not model.budgeted:
         used = np.flatnonzero(cast(Any, columns["table"]).any(axis=(0, 2)))
         if len(used) and used[-1]:
-            model.make_room(int(used[-1]) - 1)
+            make_room(model, int(used[-1]) - 1)

@@ -30,12 +30,12 @@ class Classification(Task):
 
     name = "classification"
 
-    def learn(self, model: Host, block: Block) -> Outcome:
+    def learn(self, model: Host, block: Block, losses: bool = True) -> Outcome:
         """Learn in pieces, cut where a third or later class first appears and the states must follow."""
         known = len(model.classes)
         positions = model.classes.positions(block.labels, block.label_names)
         scores = np.full((block.rows, max(len(model.classes), 2)), -np.inf)
-        losses = np.empty(block.rows)
+        found_losses = np.empty(block.rows if losses else 0)
         weighed = model.preparation.weigh(model.classes, positions, block, model.examples)
         start = 0
         for count in range(max(known, 2), max(len(model.classes), 2) + 1):
@@ -45,10 +45,11 @@ class Classification(Task):
             for here, part in model.pieces(weighed, start, stop):
                 found = self.learn_piece(model, part, positions[here], weighed.weights[here])
                 scores[here, :count] = found
-                losses[here] = self.losses(found, positions[here])
+                if losses:
+                    found_losses[here] = self.losses(found, positions[here])
             start = stop
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
-        return Outcome(margins, positions, block.weights, losses)
+        return Outcome(margins, positions, block.weights, found_losses)
 
     def parts(self, outcome: Outcome) -> Iterator[Outcome]:
         """Examples by the classes known when they were predicted."""
@@ -84,8 +85,7 @@ class Classification(Task):
 
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
         """Labels, and probabilities where the loss gives them, of margins (n,) or (n, classes)."""
-        classes = model.classes
-        if not len(classes):
+        if not len(classes := model.classes):
             raise OuzelError("the model has learnt no class yet; train it first")
         margins = answers.shown(classes, margins)
         shares = answers.probabilities(self.loss, margins, self.joint) if is_probabilistic(self.loss) else None

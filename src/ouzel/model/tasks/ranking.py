@@ -38,7 +38,7 @@ class Ranking(Task):
         of_classes: Any = isinstance(learner, Multiclass)
         return binary(learner) if of_classes else learner
 
-    def learn(self, model: Host, block: Block) -> Outcome:
+    def learn(self, model: Host, block: Block, losses: bool = True) -> Outcome:
         """Learn pairs of examples of a group, the one of higher label first; its margin should be above 0."""
 
         grades = numbers_of(block)

@@ -24,6 +24,7 @@ from ouzel.streams.block import Block
 if TYPE_CHECKING:
     from ouzel.model.coverage import Covered
 
+PREDICTING = ("predict_row", 0)  # of the compiled functions of single examples
 Module = Any  # of a learner: its functions
 
 
@@ -33,7 +34,7 @@ class Outcome(NamedTuple):
     margins: np.ndarray  # (n,) or (n, classes) float64, predicted before learning; -inf for a class not known yet
     targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
     importances: np.ndarray  # (n,) float32
-    losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
+    losses: np.ndarray  # (n,) float64, the learner's own of the predictions (one against the rest: summed), or none
     groups: Sequence[tuple[np.ndarray, np.ndarray]] = ()  # scores and grades of each group of a ranking, whole
     covered: Covered | None = None  # by intervals and sets, where the model keeps any
     promised: np.ndarray | None = (
@@ -101,8 +102,8 @@ class Task(ABC):
         self.loss = loss
 
     @abstractmethod
-    def learn(self, model: Host, block: Block) -> Outcome:
-        """Learn a labelled block."""
+    def learn(self, model: Host, block: Block, losses: bool = True) -> Outcome:
+        """Learn a labelled block; the outcome has `losses` if they are asked for, and else an array of none."""
 
     def check(self, model: Host, block: Block) -> None:
         """Raise the OuzelError that learning these labels would raise, and change nothing."""
@@ -166,6 +167,12 @@ class Task(ABC):
 
     def margins_one(self, model: Host, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
+        if len(model.states) == 1:
+            known, state = model.compiled.get(PREDICTING), model.states[0]
+            if (
+                known is not None and known[0] is state
+            ):  # as `call_one` does: most of the time it would take is its call
+                return [known[1](state, slots, values, model.settings)]
         columns = self.columns(len(model.classes))
         return [call_one(model, "predict_row", k, slots, values, model.settings) for k in range(columns)]
 
@@ -202,8 +209,10 @@ def numbers_of(block: Block) -> np.ndarray:
 def call_one(model: Host, name: str, place: int, *arguments: Any) -> Any:
     """What a function of the learner does with one state and one example, the types of which a learner fixes."""
     state = model.states[place]
-    known, function = model.compiled.get((name, place), (None, None))
-    if known is not state:
+    known = model.compiled.get((name, place))
+    if known is not None and known[0] is state:
+        function = known[1]
+    else:
         module = model.module
         rule = module.rule_of(state) if isinstance(module, ChosenByState) else module
         function = specialise(getattr(rule, name), state, *arguments)

@@ -1,5 +1,7 @@
 """Rows of arrays are checked in place, and learnt in pieces as they would be in one block."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sparse
@@ -62,7 +64,7 @@ def test_pieces_are_learnt_as_one_block_and_the_array_stays_as_it_is(kind):
     X = KINDS.get(kind, stored_zeros())
     before, y = X.copy(), np.random.default_rng(1).integers(0, 3, N)
     whole = Model("adagrad", loss="logistic")
-    whole.learn(to_block(X, y.astype(np.float64), label_names=[0, 1, 2]))
+    whole.learn(to_block(X, y.astype(np.float64), label_names=[0, 1, 2], missing=True))
 
     estimator = ouzel.AdaGradClassifier().partial_fit(X, y)
 
@@ -78,8 +80,13 @@ def test_pieces_are_learnt_as_one_block_and_the_array_stays_as_it_is(kind):
     assert not (same.nnz if sparse.issparse(X) else same.any())
 
 
-@pytest.mark.parametrize("kind", ["rows", "single", "columns", "csr", "csr, double"])
-@pytest.mark.parametrize("value", [np.nan, -np.inf, 3.5e38])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *itertools.product(["rows", "single", "columns", "csr", "csr, double"], [-np.inf, 3.5e38]),
+        *itertools.product(["csr", "csr, double"], [np.nan]),  # in an array it is missing
+    ],
+)
 def test_a_bad_value_in_the_last_piece_is_refused_before_anything_is_learnt(kind, value):
     X, y = KINDS[kind].copy(), np.arange(N) % 2
     if X.dtype == np.float32 and value == 3.5e38:
@@ -121,3 +128,22 @@ def test_examples_without_weight_are_left_out_of_pieces():
     assert some.model_.examples == kept.sum()
     with pytest.raises(ValueError, match=r"non-zero|every example has weight 0"):
         ouzel.AdaGradClassifier().fit(X, y, sample_weight=np.zeros(N))
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_pieces_with_nan_are_the_rows_of_one_block(marked):
+    X = filled(0.5)
+    X[100:, 2], X[600:, 5], X[650] = np.nan, np.nan, np.nan
+    rows = ArrayRows(X, missing=marked)
+    whole, pieces = rows.block(0, N), list(rows.blocks())
+
+    np.testing.assert_array_equal(np.concatenate([piece.indices for piece in pieces]), whole.indices)
+    np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), whole.values)
+    last = whole.indices[int(whole.offsets[650]) : int(whole.offsets[651])]
+    assert last.tolist() == ([D + column for column in range(D)] if marked else [])
+    kept = np.flatnonzero(~np.isnan(X[300]) & (X[300] != 0)).tolist()
+    at = slice(int(whole.offsets[300]), int(whole.offsets[301]))
+    assert whole.indices[at].tolist() == kept + [D + 2] * marked
+    assert pieces[0].names is None
+    with pytest.raises(DataError, match="row 100, column 2: found nan"):
+        list(ArrayRows(X).blocks())

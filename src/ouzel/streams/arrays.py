@@ -37,7 +37,7 @@ class ArrayRows:
     >>> rows = ArrayRows(np.array([[0.0, 2.0], [3.0, 0.0], [4.0, 5.0]]))
     >>> [block.values.tolist() for block in rows.blocks(2)]
     [[2.0, 3.0], [4.0, 5.0]]
-    >>> ArrayRows(np.array([[1.0, np.nan]]), missing=True).block(0, 1).ids.tolist()
+    >>> ArrayRows(np.array([[1.0, np.nan]]), missing=True).block(0, 1).indices.tolist()
     [0, 3]
     """
 
@@ -51,7 +51,7 @@ class ArrayRows:
         self.shape: tuple[int, int] = self.X.shape
         if not self.is_sparse and self.shape[1] > MOST_ID + 1:
             raise DataError(f"the array has {self.shape[1]} columns; expected ids of features from 0 to {MOST_ID}")
-        self.missing = None if self.is_sparse or self.X.dtype.kind != "f" else missing
+        self.missing = None if self.is_sparse else missing
         self._full_rows = np.empty((0, self.shape[1]), np.uint32)  # their ids
 
     @property

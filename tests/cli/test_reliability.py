@@ -140,6 +140,8 @@ def test_a_second_training_into_one_model_is_told_who_holds_it(folder):
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_a_signal_to_end_saves_what_was_learnt(folder, number, status):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("the signal is ignored here, as it is under nohup")
     ran = learning(folder)
     ran.send_signal(number)
     ran.wait(timeout=60)  # its input stays open: it does not end because nothing more comes

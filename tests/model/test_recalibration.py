@@ -116,6 +116,19 @@ def test_what_is_told_does_not_depend_on_the_blocks(classes, learner):
         np.testing.assert_array_equal(np.concatenate([part.promised for part in parts]), once.promised)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", ["adagrad", "adagrad-multiclass"])
+def test_what_is_told_does_not_depend_on_whether_losses_are_asked_for(classes, learner):
+    X, y = stream(classes, 300)
+    asked, silent = (Model(learner, loss="logistic", calibrate=True) for _ in range(2))
+
+    with_losses, without = asked.learn(block_of(X, y)), silent.learn(block_of(X, y), losses=False)
+
+    assert (len(with_losses.losses), len(without.losses)) == (300, 0)
+    np.testing.assert_array_equal(without.margins, with_losses.margins)
+    assert state_of(silent) == state_of(asked)
+
+
 @pytest.mark.parametrize("classes", [2, 4])
 def test_the_class_on_top_stays_there_and_labels_are_those_of_probabilities(classes):
     X, y = stream(classes)

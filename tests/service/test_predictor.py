@@ -100,7 +100,7 @@ def test_a_stream_of_arrow_is_learnt_by_its_rows(client):
     refused = client.post("/v1/learn?answers=summary", content=damaged, headers=headers).json()
 
     assert said["learnt"] == 3
-    assert json.loads(client.get("/v1/log?format=jsonl").text.splitlines()[1]) == {"label": "b", "w": "blue"}
+    assert json.loads(client.get("/v1/log?format=jsonl").text.splitlines()[1]) == {"label": "b", "x": None, "w": "blue"}
     assert refused["stopped"].startswith("the stream: ")
 
 
@@ -239,9 +239,9 @@ def test_numbers_of_arrow_are_written_so_that_they_are_read_back_to_the_bit(numb
     column = pyarrow.array([*numbers, None], pyarrow.float64())
     *lines, last = rows_as_json(pyarrow.record_batch({"x": column}))
 
-    back = [json.loads(line).get("x", math.nan) for line in lines]
+    back = [math.nan if (x := json.loads(line)["x"]) is None else x for line in lines]
     np.testing.assert_array_equal(np.array(back), np.array(numbers))
-    assert last == b"{}"
+    assert last == b'{"x":null}'
 
 
 def test_words_of_arrow_are_escaped_and_slices_are_read_where_they_begin():
@@ -250,7 +250,7 @@ def test_words_of_arrow_are_escaped_and_slices_are_read_where_they_begin():
     )
 
     found = [json.loads(line) for line in rows_as_json(whole.slice(1, 3))]
-    assert found == [{'a "b"': 'y"'}, {"n": 3}, {'a "b"': "é\\", "n": 4}]
+    assert found == [{'a "b"': 'y"', "n": None}, {'a "b"': None, "n": 3}, {'a "b"': "é\\", "n": 4}]
     assert rows_as_json(whole.slice(0, 0)) == []
 
 

@@ -101,7 +101,7 @@ def test_a_bad_value_in_the_last_piece_is_refused_before_anything_is_learnt(kind
         column = 4
         X[row, column] = value
 
-    says = f"row {row}, column {column}: found" if value == 3.5e38 else "Input X contains (NaN|infinity)"
+    says = "Input X contains infinity" if np.isinf(value) else f"row {row}, column {column}: found"
     for call in (estimator.partial_fit, lambda X, y: estimator.predict(X)):
         with pytest.raises(ValueError, match=says):
             call(X, y)

@@ -113,12 +113,11 @@ class FromData:
 
     @contextmanager
     def _as_bad_values(self, rows: ArrayRows) -> Iterator[None]:
-        """Have scikit-learn say that a value is infinite or, in a sparse matrix, not a number."""
+        """Have scikit-learn say that a value is infinite, where one is."""
         try:
             yield
         except DataError:
-            nan_is_missing = rows.missing is not None
-            assert_all_finite(rows.X, allow_nan=nan_is_missing, estimator_name=type(self).__name__, input_name="X")
+            assert_all_finite(rows.X, allow_nan=True, estimator_name=type(self).__name__, input_name="X")
             raise
 
     def _check_width(self, X: Any) -> None:

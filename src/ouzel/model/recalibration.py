@@ -244,8 +244,10 @@ def told_of_one(
 
 
 def recalibrated(state: State, task: Any, outcome: Any, learns: bool) -> Any:
-    """An outcome with the margins told, and their losses where log loss is the loss."""
-    told, losses, start = outcome.margins.copy(), outcome.losses.copy(), 0
+    """An outcome with the margins told, and their losses where log loss is the loss; none where it has none."""
+    asked, told = len(outcome.losses), outcome.margins.copy()
+    outcome = outcome if asked else outcome._replace(losses=np.zeros(len(told)))
+    losses, start = outcome.losses.copy(), 0
     promised = np.empty((len(told), 3))
     for part in task.parts(outcome):
         here = slice(start, start + len(part.targets))
@@ -255,4 +257,4 @@ def recalibrated(state: State, task: Any, outcome: Any, learns: bool) -> Any:
             told[(here, slice(found.shape[1])) if found.ndim > 1 else here] = found
         else:  # two classes, before others came
             told[here, 0], told[here, 1] = (0.0, found) if task.joint else (-found, found)
-    return outcome._replace(margins=told, losses=losses, promised=promised)
+    return outcome._replace(margins=told, losses=losses[:asked], promised=promised)

@@ -53,7 +53,7 @@ class ObjectReader:
     number that is 0 is there with its name; rows leave it out.
 
     >>> ObjectReader(Options(), FeatureSpace()).read({"price": 2.5, "city": "Rome", "age": None})
-    {'price': 2.5, 'city=Rome': 1.0}
+    {'price': 2.5, 'city=Rome': 1.0, 'age=(missing)': 1.0}
     """
 
     def __init__(self, options: Options, space: FeatureSpace, kinds: Mapping[str, str] | None = None) -> None:

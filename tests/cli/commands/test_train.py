@@ -31,8 +31,8 @@ def arrays(path):
 def test_a_training_whose_model_could_not_be_read_again_ends_in_one_line(ouzel, small, tmp_path, monkeypatch):
     learn = Model.learn
 
-    def spoilt(self, block):
-        outcome = learn(self, block)
+    def spoilt(self, block, **how):
+        outcome = learn(self, block, **how)
         self.states[0].table[0, 0] = np.nan
         return outcome
 
@@ -363,11 +363,11 @@ def test_an_interruption_says_what_is_on_disk(ouzel, small, tmp_path, monkeypatc
 
     learn, learnt = Model.learn, []
 
-    def interrupted(self, block):
+    def interrupted(self, block, **how):
         learnt.append(block.rows)
         if sum(learnt) > 500:
             raise KeyboardInterrupt
-        return learn(self, block)
+        return learn(self, block, **how)
 
     monkeypatch.setattr(Model, "learn", interrupted)
     ran = ouzel("train", small, "--model", tmp_path / "m", "--checkpoint-every", "200")

@@ -68,7 +68,7 @@ def test_a_namespace_that_is_not_there_is_told(path):
 
 
 def test_a_model_of_a_table_reads_names_as_it_learnt_them(tmp_path):
-    (tmp_path / "t.csv").write_text("y,a,b\n" + "1,1,\n0,,1\n" * 20)
+    (tmp_path / "t.csv").write_text("y,a,b\n" + "1,1,0\n0,0,1\n" * 20)
     (tmp_path / "t.vw").write_text("1 | a:1\n0 | b:1\n" * 20)
     from ouzel.cli.app import run
 

@@ -53,6 +53,7 @@ def expected_of(row, edges, kind):
     for column, own in (("price", edges["price"]), ("age", edges["age"])):
         number = row[column]
         if number is None:
+            made[f"{column}=(missing)"] = 1.0
             continue
         number = float(np.float32(number))
         if kind == "bins":

@@ -100,8 +100,8 @@ def test_crosses_are_products_of_features(case, bits):
     for row, (ids, values), (own_ids, own_values) in zip(rows, found, plain, strict=True):
         members = [
             (k, 7 if k == "7" else k if isinstance(v, float) else f"{k}={v}", v if isinstance(v, float) else 1.0)
-            for k, v in row.items()
-            if k != "y" and v is not None
+            for k, v in ((k, "(missing)" if v is None else v) for k, v in row.items())
+            if k != "y"
         ]
         expected = dict(zip(own_ids, map(float, own_values), strict=True))
         made = crosses_of(members, crosses, bits)

@@ -195,7 +195,7 @@ def test_tables_become_features_by_column_and_word(tmp_path):
     first = next(read(path))
 
     assert first.label_names == ["yes", "no"]
-    assert first.nonzeros == 4  # price, city=Rome, 7; city=Oslo
+    assert first.nonzeros == 5  # price, city=Rome, 7; price=(missing), city=Oslo
     assert 7 in first.indices.tolist()
 
 

@@ -90,7 +90,7 @@ docs: .venv/ready-docs pages  ## run the pages' commands as `make pages` does, a
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
 .venv/ready: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[plot,explain]"
 	touch $@
 
 # A group of tools each, so that no target waits for what it does not use.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ouzel.analytics.exact import correlation
 from ouzel.analytics.pmi.streaming_pmi import SETTLED
-from ouzel.plotting.axes import COLOURS, Line, draw_lines, dress, save
+from ouzel.plotting.axes import COLOURS, Line, draw_lines, dress, new_figure, save
 
 if TYPE_CHECKING:
     from ouzel.analytics.deltoids.two_streams import TwoStreams
@@ -62,12 +62,10 @@ def draw_risks(
     groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarray, np.ndarray]], path: str, title: str = ""
 ) -> None:
     """Plot histograms of relative risks, one panel per group, and weights against risks with their correlation."""
-    from matplotlib.figure import Figure
-
     count = len(groups) + len(scatters)
     across = 2 if count == 4 else min(3, count)
     down = -(-count // across)
-    figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
+    figure = new_figure(4.2 * across, 3.4 * down)
     panels = list(figure.subplots(down, across, squeeze=False).ravel())
     logs = [np.log2(risks) for risks in (*groups.values(), *(risks for _, risks in scatters.values()))]
     ends = [end for values in logs if len(values) for end in (float(values.min()), float(values.max()))] or [-1.0, 1.0]
@@ -97,11 +95,9 @@ def draw_pmi(corpus: Corpus, path: str, title: str = "", top: int = 20, least: i
         ends = [(row["pmi_low"], row["pmi_high"]) for row in rows]
         draw_bars(bars, path, "estimated PMI, with its interval", title, ends=ends)
         return
-    from matplotlib.figure import Figure
-
     listed, estimated = corpus.model.listed(least)
     exact, _ = corpus.exact_pmi(listed.members)
-    figure = Figure(figsize=(5.2, 4.4), layout="constrained")
+    figure = new_figure(5.2, 4.4)
     axes = figure.subplots()
     if len(exact):
         ends = [min(exact.min(), estimated.min()), max(exact.max(), estimated.max())]
@@ -126,7 +122,6 @@ def draw_bars(
 
     `ends` are those of an interval around each, drawn as a line.
     """
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     reach = 1.1 * max((abs(value) for _, value in pairs if np.isfinite(value)), default=1.0)
@@ -138,7 +133,7 @@ def draw_bars(
         sign for sign, present in ((0, max(values, default=0.0) > 0), (1, min(values, default=0.0) < 0)) if present
     ]
     explained = len(signs) == 2 and all(sides)
-    figure = Figure(figsize=(7.2, max(2.0, 1.0 + 0.24 * len(pairs) + 0.25 * explained)), layout="constrained")
+    figure = new_figure(7.2, max(2.0, 1.0 + 0.24 * len(pairs) + 0.25 * explained))
     axes = figure.subplots()
     axes.barh(range(len(pairs)), values, color=[COLOURS[value < 0] for value in values], height=0.72)
     if ends:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.extras import need
 
 MOST_TRIES = 20
 CONNECTING = 10  # seconds
@@ -35,10 +36,7 @@ class Dask:
     elsewhere = True
 
     def __init__(self, address: Any) -> None:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise OuzelError('a Dask cluster needs Dask.distributed: pip install "ouzel[dask]"') from None
+        Client = need("distributed", "a Dask cluster", "dask").Client
         self._ours = isinstance(address, str)
         try:
             self._client = Client(address, timeout=CONNECTING) if self._ours else address

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.extras import need
 
 
 class Ray:
@@ -18,10 +19,7 @@ class Ray:
 
     def __init__(self, address: str = "ray") -> None:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        try:
-            import ray
-        except ImportError:
-            raise OuzelError('a Ray cluster needs Ray: pip install "ouzel[ray]"') from None
+        ray = need("ray", "a Ray cluster", "ray")
         self._ray = ray
         self._ours = not ray.is_initialized()
         if self._ours:

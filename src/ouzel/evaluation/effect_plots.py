@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.plotting.axes import Line, dress, fill, save
+from ouzel.plotting.axes import Line, dress, fill, new_figure, save
 
 MOST_CLASSES = 10  # that are drawn, those with the largest effects
 POINTS = 200  # of a curve between its steps
@@ -17,18 +17,16 @@ ACROSS = 5  # heat maps in a row
 
 def draw_effect(effect: Any, path: str, title: str = "") -> None:
     """Draw the curve of a column (an `effects.Effect`), a line a class, or the heat map of a pair, one a class."""
-    from matplotlib.figure import Figure
-
     columns, labels = _shown(effect)
     if len(effect.columns) == 2:
         across = min(ACROSS, len(columns))
         down = -(-len(columns) // across)
         width, height = (4.4, 3.6) if len(columns) == 1 else (2.7, 2.5)
-        figure = Figure(figsize=(1.0 + width * across, 0.5 + height * down), layout="constrained")
+        figure = new_figure(1.0 + width * across, 0.5 + height * down)
         panels = figure.subplots(down, across, squeeze=False).ravel()
         _draw_maps(figure, panels, effect, columns, labels)
     else:
-        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+        figure = new_figure(6.4, 4.8)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         _draw_curve(above, effect, columns, labels)
         _draw_density(below, effect)

@@ -16,12 +16,12 @@ from ouzel.exporting.graph import OPSET, VERSION, margins_of
 from ouzel.exporting.inputs import padded, probes
 from ouzel.exporting.nodes import Graph
 from ouzel.exporting.rule import rule_of
+from ouzel.extras import need
 from ouzel.files import check_place, write_atomically
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
 MOST_BYTES = 2**31 - 2**20  # of a file of this format
-NEEDED = 'exporting needs the onnx package: pip install "ouzel[onnx]"'
 
 
 def write(model: Model, path: Path) -> list[str]:
@@ -43,10 +43,7 @@ def write(model: Model, path: Path) -> list[str]:
 
 
 def _graph_of(model: Model) -> tuple[Graph, list[Output]]:
-    try:
-        import onnx  # noqa: F401
-    except ModuleNotFoundError:
-        raise OuzelError(NEEDED) from None
+    need("onnx", "exporting", "onnx")
     expression = expression_of(model)
     if expression.weights.nbytes > MOST_BYTES:
         raise OuzelError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.extras import need
 from ouzel.files import check_place, write_atomically
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -25,6 +26,7 @@ def check_plot_path(path: str) -> None:
     if Path(path).suffix.lower() not in SUFFIXES:
         raise OuzelError(f"{path}: a plot's name ends in {', '.join(SUFFIXES)}")
     check_place(Path(path))
+    need("matplotlib", "drawing", "plot")
 
 
 def draw_lines(
@@ -74,11 +76,9 @@ def draw_panels(
     save(figure, path)
 
 
-def new_figure(width: float = 6.4) -> Any:
-    """Return an empty figure of a width in inches."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, 4.0), layout="constrained")
+def new_figure(width: float = 6.4, height: float = 4.0) -> Any:
+    """Return an empty figure of a width and a height in inches."""
+    return need("matplotlib.figure", "drawing", "plot").Figure(figsize=(width, height), layout="constrained")
 
 
 def fill(

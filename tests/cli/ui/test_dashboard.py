@@ -1,6 +1,7 @@
 """`ouzel train --live`: one screen of figures, curve and weights."""
 
 import io
+import sys
 
 import pytest
 from rich.console import Console
@@ -84,3 +85,13 @@ def test_it_does_not_go_with_rounds(ouzel, small):
 
     assert ran.status == 2
     assert "--live does not go with --workers" in ran.err
+
+
+def test_the_dashboard_names_its_package(monkeypatch, tmp_path, ouzel):
+    monkeypatch.setitem(sys.modules, "plotext", None)
+    (tmp_path / "small.csv").write_text("x,label\n1,a\n2,b\n" * 20)
+
+    ran = ouzel("train", tmp_path / "small.csv", "--live", "--learner", "perceptron")
+
+    assert ran.status == 2
+    assert '--live needs plotext: pip install "ouzel[plot]"' in ran.err

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.extras import need
 from ouzel.numerals import is_number
 
 RENEWED = 1024  # rows between two looks at the quantile
@@ -123,6 +124,4 @@ class RunningQuantile:
 
 def _digest_class() -> Any:
     """Import and return the class of t-digests, which only quantiles need."""
-    from datasketches import tdigest_double
-
-    return tdigest_double
+    return need("datasketches", "a quantile", "explain").tdigest_double

@@ -252,5 +252,7 @@ def _screen(title: str, quiet: bool, live: bool) -> Screen:
     if not live:
         return Screen(title, quiet=quiet)
     from ouzel.cli.ui.dashboard import Dashboard
+    from ouzel.extras import need
 
+    need("plotext", "--live", "plot")
     return Dashboard(title, quiet=quiet)

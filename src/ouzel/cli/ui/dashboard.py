@@ -17,6 +17,7 @@ from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, figure, named, ranking, short, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
+from ouzel.extras import need
 from ouzel.model.importance import most_important
 from ouzel.streams.block_stream import BlockStream
 
@@ -190,8 +191,7 @@ def drawn(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], width: i
     >>> len(text.splitlines()), max(map(len, text.splitlines())) >= 40
     (8, True)
     """
-    import plotext
-
+    plotext = need("plotext", "the dashboard", "plot")
     figure = plotext.figure
     figure.clear()
     figure.theme("colorless")  # but for the lines

@@ -56,6 +56,7 @@ def test_one_version_stands_wherever_the_program_is_named():
     written = {
         "pyproject.toml": r'^version = "(.+)"$',
         "CITATION.cff": r"^version: (.+)$",
+        "mkdocs.yml": r"^copyright: Ouzel (.+)$",
         "docs/papers.md": r"^  version = \{(.+)\},$",
     }
 

@@ -45,6 +45,7 @@ MEANT = {
     "grafana dashboard": "how-to/monitoring",
     "kubernetes": "how-to/kubernetes",
     "reverse proxy nginx": "how-to/kubernetes",
+    "backwards compatibility": "stability",
     "windows": "how-to/windows-and-macos",
     "macos": "how-to/windows-and-macos",
     "missing values": "streams",

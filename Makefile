@@ -84,6 +84,8 @@ wheel: .venv/ready $(if $(KERNELS),kernels)  ## build the wheel, install it in a
 docs: .venv/ready-docs pages  ## run the pages' commands as `make pages` does, and build the documentation into site/
 	$(BIN)/mkdocs build --strict
 	! grep -rlE '(src="|href="|url\()https?://[^" )]*\.(js|css|woff2?|png)' site --include=*.html --include=*.css
+	$(BIN)/python docs/searches.py site
+	@echo 'Search needs a server: python -m http.server --directory site'
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -56,6 +56,7 @@ def test_one_version_stands_wherever_the_program_is_named():
     written = {
         "pyproject.toml": r'^version = "(.+)"$',
         "CITATION.cff": r"^version: (.+)$",
+        "mkdocs.yml": r"^copyright: Ouzel (.+)$",
         "docs/papers.md": r"^  version = \{(.+)\},$",
     }
 
@@ -85,3 +86,33 @@ def test_make_test_runs_every_test_that_is_to_run_without_the_jit():
 
     assert len(files) > 10
     assert [path for path in files if not {path, *path.parents} & set(folders)] == []
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_commit_and_a_workflow_may_read_and_no_more(path):
+    text = path.read_text()
+    used = re.findall(r"uses: (.*)", text)
+
+    assert used
+    assert [line for line in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d.*", line)] == []
+    assert "\npermissions:\n  contents: read\n" in text
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+
+
+def test_the_changelog_is_one_that_programs_read():
+    """Keep a Changelog: versions, their dates, and six kinds of changes, of which each is an item of a list."""
+    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
+    headings = [line for line in lines if line.startswith("#")]
+    versions = [line for line in headings if line.startswith("## ")]
+    start = lines.index(versions[0])
+
+    assert headings[0] == "# Changelog"
+    assert versions[0] == "## [Unreleased]"
+    assert [v for v in versions[1:] if not re.fullmatch(r"## \[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", v)] == []
+    kinds = {"### Added", "### Changed", "### Deprecated", "### Removed", "### Fixed", "### Security"}
+    assert set(headings[1:]) - set(versions) <= kinds
+    other = [line for line in lines[start:] if line and not line.startswith(("#", "- ", "  ", "["))]
+    assert other == []

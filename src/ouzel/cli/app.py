@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any
 
 import typer
@@ -70,7 +71,7 @@ def application() -> typer.Typer:
 
 def _make(name: str) -> Any:
     """Import a command, and make it one of Typer's."""
-    module = import_module(f"ouzel.cli.commands.{name}")
+    module = import_module(f"ouzel.cli.commands.{name}{'_' if iskeyword(name) else ''}")
     function = getattr(module, name, None) or getattr(module, f"run_{name}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     settings = SETTINGS | getattr(module, "SETTINGS", {})

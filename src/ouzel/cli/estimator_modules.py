@@ -20,9 +20,9 @@ HOMES = {"Classifier": "classifier", "Regressor": "regressor", "Ranker": "rankin
 GENERAL = ("OnlineClassifier", "OnlineRegressor", "OnlineRanker")
 MARK = "    # the named estimators, by `make estimators`\n"
 COMMON = {
-    "classification": "class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see "
+    "classification": "class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see "
     "`OnlineClassifier`",
-    "ranking": "pairs, standardize, forget, passes, bits, seed, and columns : see `OnlineRanker`",
+    "ranking": "pairs, standardize, forget, passes, bits, seed : these and columns: see `OnlineRanker`",
 }
 EXAMPLES = {
     "classification": """

@@ -24,7 +24,7 @@ class AdaGradClassifier(Named, Classifier):
     l2 : strength of the ridge; a number from 0 to 1e9
     learning_rate : step size; nearly scale-free, 0.1 to 1 suits most streams; a number from 1e-30 to 1e9
     damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -84,7 +84,7 @@ class AdaGradEagerClassifier(Named, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
     from_domain : step size and damping from the domain (Corollaries 1, 6, 11)
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -148,7 +148,7 @@ class AdaGradFullClassifier(Named, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
     from_domain : step size and damping from the domain (Corollaries 1, 6, 11)
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -212,7 +212,7 @@ class AdaGradBlockClassifier(Named, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
     block_size : features in a block; a whole number from 1 to 512
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

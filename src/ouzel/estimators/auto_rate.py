@@ -22,7 +22,7 @@ class AutoRateClassifier(Named, Classifier):
     forms : columns of numbers: raw, or with bins and pairs too; raw or made
     derived_budget : bytes for the weights of bins and pairs; a size in bytes, such as 8KB, of 0 or more, as memory
         allows
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

@@ -31,7 +31,7 @@ class AWMSketchClassifier(ActiveSet, Classifier):
     cell_bits : of a cell of the sketch: 32, or 16 or 8, rounded at random; a whole number from 8 to 32
     noise : 0, or with many classes how many are drawn for an example to be learnt against, instead of all; a whole
         number from 1 to 65,536
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -80,7 +80,7 @@ class WMSketchClassifier(Budgeted, Classifier):
     l1 : strength of the l1 penalty on the sketch: cells become exactly zero; a number from 0 to 1e9
     per_feature : a learning rate for each feature, AdaGrad's; 4 bytes more for each cell
     cell_bits : of a cell of the sketch: 32, or 16 or 8, rounded at random; a whole number from 8 to 32
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -123,7 +123,7 @@ class TruncationClassifier(Budgeted, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     l2 : strength of the squared l2 penalty; a number from 0 to 1e9
     schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -158,7 +158,7 @@ class SpaceSavingClassifier(Budgeted, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     l2 : strength of the squared l2 penalty; a number from 0 to 1e9
     schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -192,7 +192,7 @@ class CountMinClassifier(Budgeted, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     l2 : strength of the squared l2 penalty; a number from 0 to 1e9
     schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -225,7 +225,7 @@ class FeatureHashingClassifier(Budgeted, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     l2 : strength of the squared l2 penalty; a number from 0 to 1e9
     schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -257,7 +257,7 @@ class UnboundedClassifier(Named, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     l2 : strength of the squared l2 penalty; a number from 0 to 1e9
     schedule : how steps fall with the number of examples; one of inverse-time, inverse-root, constant, or a term
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

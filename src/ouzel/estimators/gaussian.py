@@ -19,7 +19,7 @@ class SecondOrderPerceptronClassifier(Named, Classifier):
     covariance : the correlation matrix: its diagonal, or, for up to 4,096 features, the whole; one of "diagonal",
         "full"
     damping : a, the diagonal of the correlation matrix to begin with; a number from 1e-12 to 1e12
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -48,7 +48,7 @@ class ConfidenceWeightedClassifier(ConfidenceWeighted, Classifier):
     confidence : eta, the probability of a right margin; a number from 0.501 to 0.999999999
     prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
     pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -85,7 +85,7 @@ class SoftConfidenceWeightedClassifier(Named, Classifier):
     aggressiveness : C, the price of slack; a number from 1e-12 to 1e12
     prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
     pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -123,7 +123,7 @@ class AROWClassifier(Named, Classifier):
     pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
     loss : "hinge" (squared, as in the paper), or "logistic"; one of logistic, hinge, smoothed-hinge, squared-hinge,
         squared, absolute, quantile, poisson, or a term
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -154,7 +154,7 @@ class NAROWClassifier(Named, Classifier):
         number from 1e-12 to 1e12
     prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
     pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -183,7 +183,7 @@ class NHERDClassifier(Named, Classifier):
     aggressiveness : C, the price of slack; a number from 1e-12 to 1e12
     prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
     pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -212,7 +212,7 @@ class IELLIPClassifier(Named, Classifier):
         "full"
     shrinkage : c; a number of 0 or more and below 1
     decay : b; round t takes the share c b^t from the ellipsoid; a number from 0 to 1
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

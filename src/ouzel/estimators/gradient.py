@@ -24,7 +24,7 @@ class FTRLProximalClassifier(Named, Classifier):
     damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
     l1 : strength of the l1 penalty, once: weights become exactly zero; a number from 0 to 1e9
     l2 : strength of the squared l2 penalty; a number from 0 to 1e9
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -77,7 +77,7 @@ class RDAClassifier(Named, Classifier):
     penalty : a penalty, or a domain for the weights; l1 and l2 are strengths; l2-norm, max-norm, l1-ball, l2-ball,
         box; not all learners take all
     learning_rate : step size; a number from 1e-30 to 1e9
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -130,7 +130,7 @@ class FOBOSClassifier(Named, Classifier):
     penalty : a penalty, or a domain for the weights; l1 and l2 are strengths; l2-norm, max-norm, l1-ball, l2-ball,
         box; not all learners take all
     learning_rate : step size; a number from 1e-30 to 1e9
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -184,7 +184,7 @@ class AdaGradMulticlassClassifier(Named, Classifier):
     learning_rate : step size; a number from 1e-30 to 1e9
     damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
     dual_averaging : eq. (3); otherwise eq. (4), mirror descent
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

@@ -18,7 +18,7 @@ class PerceptronClassifier(Named, Classifier):
     ----------
     blame : the wrong classes that a mistake moves: the one of highest score, or all that scored no less; one of
         "best", "all"
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -44,7 +44,7 @@ class PassiveAggressiveClassifier(PassiveAggressive, Classifier):
     aggressiveness : C, the price of slack; a number from 1e-12 to 1e12
     loss : of "pa1" "hinge", or "logistic", whose step has no closed form; one of logistic, hinge, smoothed-hinge,
         squared-hinge, squared, absolute, quantile, poisson, or a term
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -69,7 +69,7 @@ class ROMMAClassifier(Named, Classifier):
     Parameters
     ----------
     variant : learns from mistakes, or from margins below 1; one of "plain", "aggressive"
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -94,7 +94,7 @@ class ALMAClassifier(Named, Classifier):
     p : of the norm; large p suits few relevant features; a number from 2 to 64
     approximation : alpha, the share of the largest margin to reach; a number from 1e-9 to 1
     step : C, the size of steps; a number from 1e-12 to 1e12
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -118,7 +118,7 @@ class MulticlassGradientClassifier(Named, Classifier):
     ----------
     learning_rate : step size; a number from 1e-30 to 1e9
     power : how fast steps fall: as 1 / t^power; a number from 0 to 10
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------
@@ -145,7 +145,7 @@ class ElementwiseNewtonClassifier(Named, Classifier):
     updated : classes: all, or each by its own hinge; pair, all or each
     true_slope : 1 - f for f (1 - f) in b: the logistic loss's own derivative
     squares : x^2 f (1 - f) for f (1 - f) in A
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

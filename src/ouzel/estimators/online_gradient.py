@@ -19,7 +19,7 @@ class OnlineGradientClassifier(Named, Classifier):
         quantile, poisson, or a term
     learning_rate : step size; a number from 1e-30 to 1e9
     power : how fast steps fall: as 1 / t^power; a number from 0 to 10
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

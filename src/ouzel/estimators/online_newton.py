@@ -28,7 +28,7 @@ class OnlineNewtonClassifier(Named, Classifier):
     from_theory : sigma and eta from the loss, `largest` and the regret bound (Theorem 2)
     features : d, features that `from_theory` counts on; a number from 1 to 1e9
     bits : of the hash of names, 11 at most: the matrix is over all ids there may be
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

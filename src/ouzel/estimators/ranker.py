@@ -23,7 +23,7 @@ class AdaGradRanker(Named, Ranker):
     learning_rate : step size; a number from 1e-30 to 1e9
     damping : added to the root of the sum of squared gradients; a number from 0 to 1e9
     fit_intercept : no intercept is learnt: it cancels
-    pairs, standardize, forget, passes, bits, seed, and columns : see `OnlineRanker`
+    pairs, standardize, forget, passes, bits, seed : these and columns: see `OnlineRanker`
 
     Examples
     --------

@@ -37,7 +37,7 @@ class SketchedNewtonClassifier(Sketched, Classifier):
     by_mass : steps c / P_i, each direction its own; otherwise c / t
     start : where Oja's directions begin; one of random, first-seen, ids, or a term
     from_theory : sigma and eta from the loss, `largest` and the regret bound (Theorem 2)
-    class_weight, interval, calibrate, fit_intercept, standardize, forget, and others : see `OnlineClassifier`
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`ouzel demo`: trains three learners on three built-in streams and draws their learning curves."""
+"""`ouzel demo`: trains three learners on three built-in streams and draws their curves, or writes small data sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from ouzel.cli import options
-from ouzel.cli.parameters import option
+from ouzel.cli.parameters import FOLDER, option
 
 if TYPE_CHECKING:
     from ouzel.comparison.one_pass import Entry
@@ -34,12 +34,19 @@ class Show(NamedTuple):
 
 def demo(
     plot: Annotated[str, option("Draw the learning curves to this file.", takes="PNG|SVG")] = PICTURE,
+    write: Annotated[
+        str | None, option("Train nothing, and write small real data sets to this folder.", takes=FOLDER)
+    ] = None,
     json_: options.Json = False,
 ) -> None:
     """Train three learners on three built-in streams, and show which one wins.
 
+    With --write it writes iris, wine, breast cancer, digits and diabetes as CSV files, from scikit-learn.
+
     Example: ouzel demo
     """
+    if write is not None:
+        return _write(write, quiet=json_)
     from ouzel.plotting.axes import check_plot_path, draw_panels
 
     check_plot_path(plot)
@@ -65,6 +72,21 @@ def demo(
     print(f"--set diagonal=no, makes {sketched.figure / adagrad.figure:.2f} times the mistakes of AdaGrad.")
     drawn = Path(plot).absolute() if plot == PICTURE else plot
     print(f"Curves drawn in {drawn}; {seconds:.0f} seconds in all. Next: ouzel train FILE")
+
+
+def _write(folder: str, quiet: bool) -> None:
+    """Write the samples, and list them: as JSON if `quiet`."""
+    from ouzel.cli.samples import write_samples
+
+    written = write_samples(folder)
+    if quiet:
+        print(json.dumps([sample._asdict() for sample in written]))
+        return
+    for sample in written:
+        kind = f"{len(sample.classes)} classes" if sample.classes else "a number"
+        print(f"{sample.file}: {sample.rows:,} rows, {sample.columns} columns, label {sample.label} ({kind})")
+    sample = written[2]
+    print(f"Next: ouzel train {sample.file} --label {sample.label}")
 
 
 def _best(show: Show, quiet: bool) -> list[Entry]:

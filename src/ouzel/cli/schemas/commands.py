@@ -234,6 +234,16 @@ class Demo(Result):
     seconds: Seconds
 
 
+class Sample(Result):
+    """A data set that was written."""
+
+    file: Annotated[str, about("written")]
+    rows: Annotated[Count, about("of the file, without its header")]
+    columns: Annotated[Count, about("beside the label")]
+    label: Annotated[str, about("the column that is the label")]
+    classes: Annotated[list[str] | None, about("of the label; null where it is a number")]
+
+
 class Experiment(Result):
     """An experiment that can be run."""
 
@@ -254,7 +264,7 @@ KINDS: dict[str, Kind] = {
     "top": list[Top], "info": Info, "compare": (list[Entry], list[Orders], list[OfFile], list[OrdersOfFile]),
     "convert": Converted, "export": Exported, "import": Imported, "plot": Drawn, "compile": Compiled,
     "learners": (Described, dict[str, str]),
-    "explain": Explain, "deltoids": Deltoids, "pmi": Pmi, "send": Sent, "demo": Demo,
+    "explain": Explain, "deltoids": Deltoids, "pmi": Pmi, "send": Sent, "demo": (Demo, list[Sample]),
     "reproduce": (list[Experiment], Reproduced),
 }  # fmt: skip
 OTHERWISE = {

@@ -1,4 +1,4 @@
-"""`ouzel import`: takes back what a model has learnt on a device."""  # noqa: N999
+"""`ouzel import`: takes back what a model has learnt on a device."""
 
 from __future__ import annotations
 

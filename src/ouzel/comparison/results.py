@@ -126,10 +126,7 @@ def table_of_reading(
         records.append({**found, **chosen.varied})
     note = f"* the best of {len(entries)} candidates over {first.scores.examples:,} examples"
     if compared:
-        note += (
-            f"\n{ABOVE}: how much larger the error rate is, with a confidence of {100 * CONFIDENCE:g} % for all "
-            "candidates, at any time"
-        )
+        note += f"\n{ABOVE}: how much larger the error rate is ({100 * CONFIDENCE:g} % confidence, any time)"
     if rare and first.scores.rare_class is not None:
         shown_class = first.model.classes.known[first.scores.rare_class]
         note += f"\naverage precision and F1 of the rare class, {shown_class}"

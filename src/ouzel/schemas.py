@@ -113,6 +113,13 @@ class Point(Result):
     error_rate: Annotated[Figure, about("so far")] | UnsetType = UNSET
 
 
+class Drift(Result):
+    """An alarm: the error rose."""
+
+    example: Annotated[Count, about("of the stream or log, that raised it")]
+    before: Annotated[float, about("mean of the errors before")]
+
+
 @with_figures(null=True)
 class Report(Result):
     """The report of a training."""
@@ -143,6 +150,7 @@ class Report(Result):
     calibration_before: Annotated[Calibration, about("before probabilities are recalibrated, with --calibrate")]
     calibration_error_before: Annotated[Figure | None, about("of those probabilities")]
     intervals: Intervals
+    drift: Annotated[list[Drift] | None, about("alarms that the error rose, the last ones; of `train` with --alarm")]
 
 
 class Fed(Result):
@@ -158,13 +166,6 @@ class Fed(Result):
     lost: Annotated[Count, about("messages that the log no longer had")]
     failure: Annotated[str | None, about("why it ended")]
     remark: Annotated[str | None, about("what it last said")]
-
-
-class Drift(Result):
-    """A rise of the error."""
-
-    example: Annotated[Count, about("of the log, that ended it")]
-    before: Annotated[float, about("mean of the errors before")]
 
 
 class Rates(Result):
@@ -195,7 +196,7 @@ class Model(Report, kw_only=True):
     waiting_for_labels_bytes: Annotated[float, about("of these")] | UnsetType = UNSET
     log_bytes: Annotated[float, about("of the log of examples")] | UnsetType = UNSET
     up_since: Annotated[float, about("seconds since 1970")]
-    drift: Annotated[list[Drift], about("rises of the error, the last ones")]
+    alarms: Annotated[float, about("that the error rose, since the service began")] | UnsetType = UNSET
     rates: Rates
     latency: Annotated[dict[str, Latency], about("by route")]
     quarantine: Annotated[Count, about("lines that were refused")]

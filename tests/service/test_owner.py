@@ -4,7 +4,9 @@ import pytest
 
 from ouzel.cli.app import run
 from ouzel.service.folder import Folder, begin
+from ouzel.service.limits import ServiceLimits
 from ouzel.service.owner import Owner
+from ouzel.service.predictor import Predictor
 
 READINGS = {
     "none": {},
@@ -65,3 +67,23 @@ def test_a_trained_model_is_warmed_up_whatever_its_columns_are_called(tmp_path, 
     owner.warm_up()
 
     assert compiled == {"learn": [2, 1], "predict": [2, 1]}
+
+
+def test_a_rise_of_errors_is_an_alarm_and_a_metric(tmp_path):
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, {"label": "y"})
+    owner, log = folder.open()
+    log.close()
+    predictor = Predictor("model", owner, ServiceLimits())
+
+    for start, stop in ((0, 2000), (2000, 2300)):
+        labels = ["ab"[(k % 3 == 0) ^ (start > 0 and k % 2 == 0)] for k in range(start, stop)]
+        texts = [b'{"x": "%d", "y": "%s"}' % (k % 3, label.encode()) for k, label in enumerate(labels, start)]
+        owner.learn([line.example for line in owner.reading.lines(texts, [None] * len(texts))])
+        if not start:
+            assert (predictor.described()["drift"], predictor.figures()["alarms"]) == ([], 0.0)
+
+    (event,) = predictor.described()["drift"]
+    assert 2000 < event["example"] < 2100
+    assert event["before"] < 0.05
+    assert predictor.figures()["alarms"] == 1.0

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ouzel.comparison.confidence import Difference, Differences
 from ouzel.comparison.contestant import Contestant, entered
 from ouzel.comparison.grid import Candidate
 from ouzel.errors import OuzelError
 from ouzel.evaluation.counts import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.mistakes import mistakes_of
 from ouzel.evaluation.report import warnings_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
@@ -36,6 +38,15 @@ class Entry:
         self.curve = Curve(self.scores)
         self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
         self.clock = Clock()
+        self.mistakes: np.ndarray | None = None  # of the last block; None of numbers, pairs, and weights other than 1
+        self.differences: Differences | None = None  # from the candidates that it is compared with
+        self.place = 0  # among them
+
+    def above(self, other: Entry) -> Difference | None:
+        """Return how much larger its error rate is than another's, or None where nothing is known of that."""
+        if self.differences is None or self is other:
+            return None
+        return self.differences.between(self.place, other.place)
 
     @property
     def figure(self) -> float:
@@ -77,6 +88,8 @@ class Entry:
         own = getattr(self.model.states[0], "updates", None) if isinstance(self.model.module, Multiclass) else None
         self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
         self.curve.add(learnt)
+        counts = not self.model.task.numbers and not self.model.task.groups and bool((learnt.importances == 1.0).all())
+        self.mistakes = mistakes_of(self.model.task, learnt).astype(np.float64) if counts else None
 
     def make_room_for(self, block: Block) -> None:
         """Have room for the features of a block; a learner that is not of Ouzel finds room by itself."""
@@ -131,12 +144,14 @@ def compare(
     [100, 100]
     """
     entries = entries_of(candidates, **options)
+    begin_differences(entries)
     with ThreadPoolExecutor(max(1, jobs)) as pool, threadpool_limits(1 if jobs > 1 else None):
         for number, block in enumerate(stream):
             entries = that_fit(entries, block, on_refusal)
             if number == 0:
                 warm_up([entry.candidate for entry in entries], block, options)
             learn_side_by_side(pool, entries, block, on_wait)
+            count_differences(entries)
             if on_progress is not None:
                 on_progress(entries)
     return entries
@@ -157,6 +172,40 @@ def learn_side_by_side(
             on_wait([name for future, name in names.items() if future in waiting])
     for future in names:
         future.result()  # which raises what was raised
+
+
+def begin_differences(entries: Sequence[Entry]) -> None:
+    """Have the mistakes of candidates compared as they come."""
+    differences = Differences(len(entries)) if len(entries) > 1 else None
+    for place, entry in enumerate(entries):
+        entry.differences, entry.place = differences, place
+
+
+def count_differences(entries: Sequence[Entry]) -> None:
+    """Compare the mistakes of the last block; no more of these candidates if some cannot be compared."""
+    differences = entries[0].differences
+    if differences is None:
+        return
+    mistakes = [entry.mistakes for entry in entries if entry.mistakes is not None]
+    if len(mistakes) < len(entries):
+        for entry in entries:
+            entry.differences = None
+        return
+    if len(entries) < len(differences.sums):  # some were left out
+        differences.keep([entry.place for entry in entries])
+        for place, entry in enumerate(entries):
+            entry.place = place
+    differences.add(np.stack(mistakes))
+
+
+def certainly_best(entries: Sequence[Entry]) -> Entry | None:
+    """Return the candidate whose error rate is lower than that of each other, at the level of `confidence`, or None."""
+    best = min(entries, key=lambda entry: entry.figure)
+    differences = best.differences
+    if differences is None or differences.examples == 0:
+        return None
+    others = [entry for entry in entries if entry is not best]
+    return best if all(differences.certain(entry.place, best.place) for entry in others) else None
 
 
 def that_fit(entries: Sequence[Entry], block: Block, on_refusal: Callable[[str], None] | None = None) -> list[Entry]:

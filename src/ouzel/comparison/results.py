@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.comparison.confidence import LEVEL as CONFIDENCE
+from ouzel.comparison.confidence import Difference
 from ouzel.comparison.grid import Candidate
 from ouzel.comparison.one_pass import Entry, best_of_rows
 from ouzel.comparison.shuffles import Summary
@@ -17,6 +19,7 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.formatting import NAMES, figure, size
 from ouzel.evaluation.ranking import RARE
 
+ABOVE = "above the best"
 LEAST = "* the best of a file"  # what a note says of stars for the least error
 TESTED = (
     "* better than every other on its file, = the lowest mean there and those not worse for certain "
@@ -71,6 +74,9 @@ def table_of_reading(
     """The best of each learner, penalty and budget; `recovered` are recovery errors by the identity of the entry."""
     rows = best_of_rows(entries)
     least = min(row[0].figure for row in rows)
+    best = next(row[0] for row in rows if row[0].figure == least)
+    above = {id(row[0]): row[0].above(best) for row in rows}
+    compared = any(difference is not None for difference in above.values())
     first, levels = entries[0], max((entry.levels for entry in entries), key=len)
     figures = {id(row[0]): row[0].scores.figures() for row in rows}
     rare = any((of["rare_share"] or 1.0) < RARE for of in figures.values())
@@ -82,6 +88,7 @@ def table_of_reading(
     titles = ["learner", *(name for name, is_wanted in wanted.items() if is_wanted)]
     titles += [
         NAMES["rmse" if first.model.task.numbers else "error_rate"],
+        *((ABOVE,) if compared else ()),
         NAMES["mean_loss"],
         *(NAMES[name] for name in ("average_precision", "f1") if rare),
         *(title for level in levels for title in (f"held by {level:g}", "size")),
@@ -103,6 +110,7 @@ def table_of_reading(
                 chosen.learner,
                 *(settings[name] for name, is_wanted in wanted.items() if is_wanted),
                 f"{figure(entry.figure)}{'*' if entry.figure == least else ''}",
+                *((_above(above[id(entry)], entry is best),) if compared else ()),
                 f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else ''}",
                 *(figure(figures[id(entry)][name]) for name in ("average_precision", "f1") if rare),
                 *_coverage(entry, levels),
@@ -112,14 +120,23 @@ def table_of_reading(
         )
         found = entry.to_json() | ({"recovery_error": recovered[id(entry)], **extra} if recovered else {})
         found = {name: value for name, value in found.items() if not isinstance(value, (dict, list))}
+        difference = above[id(entry)]
+        if difference is not None:
+            found |= {"above_best_low": difference.low, "above_best_high": difference.high}
         records.append({**found, **chosen.varied})
     note = f"* the best of {len(entries)} candidates over {first.scores.examples:,} examples"
+    if compared:
+        note += f"\n{ABOVE}: how much larger the error rate is ({100 * CONFIDENCE:g} % confidence, any time)"
     if rare and first.scores.rare_class is not None:
         shown_class = first.model.classes.known[first.scores.rare_class]
         note += f"\naverage precision and F1 of the rare class, {shown_class}"
     if any(row[0].warnings for row in rows):
         note += "\n! diverged: far worse than a prediction without features; try smaller steps"
     return Table([*titles, "seconds"], cells, records, note)
+
+
+def _above(difference: Difference | None, is_best: bool) -> str:
+    return "" if is_best else "-" if difference is None else str(difference)
 
 
 def _coverage(entry: Entry, levels: tuple[float, ...]) -> list[str]:

@@ -14,23 +14,25 @@ from ouzel.errors import OuzelError, RoomError
 from ouzel.evaluation.counts import Clock, FeaturesSeen
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.formatting import NAMES, figure
-from ouzel.evaluation.metrics import Scores, confusion_in_order
-from ouzel.evaluation.report import Report, of_answers, warnings_of
+from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.report import Report, report_of
 from ouzel.model.model import Model
-from ouzel.model.remarks import absent_classes
-from ouzel.model.settings import in_words
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream, as_stream
 
 if TYPE_CHECKING:
-    from ouzel.evaluation import holdout
+    from ouzel.evaluation import alarm as alarms
+    from ouzel.evaluation import holdout, mistakes
 else:
+    alarms = deferred("ouzel.evaluation.alarm")
+    mistakes = deferred("ouzel.evaluation.mistakes")
     holdout = deferred("ouzel.evaluation.holdout")
 
 Passes = Annotated[int, Range(1, 1000, whole=True), "passes over the stream"]
 Holdouts = Annotated[Count, "every n-th example is predicted and never learnt; 0 for none, else 2 or more"]
+AlarmRate = Annotated[float, Range(0.0, 0.5), "rate of false alarms over the whole life; 0 for no alarms"]
 Reading = Iterable[Block] | Callable[[], Iterable[Block]]
 
 
@@ -40,12 +42,15 @@ def progressive_validation(
     *,
     holdout_every: int = 0,
     passes: int = 1,
+    alarm: float = 0.0,
     on_progress: Callable[[Run], None] | None = None,
 ) -> Report:
     """Learn a stream and report how well each example was predicted before it was learnt.
 
     `model` is a `Model` or an estimator. With `holdout_every` every n-th example is predicted and never learnt. More
     than one pass needs a stream that can be read again: a list of blocks, or a function that opens a stream.
+    With `alarm` the report's `drift` has rises of the error; if nothing changes, there is any with at most this
+    probability.
     `on_progress` is called with the run after every block; without it, a notebook shows how far the stream is learnt.
 
     Examples
@@ -56,7 +61,7 @@ def progressive_validation(
     >>> report.examples, report.error_rate
     (100, 0.02)
     """
-    run = Run(_model_of(model), holdout_every=holdout_every, passes=passes)
+    run = Run(_model_of(model), holdout_every=holdout_every, passes=passes, alarm=alarm)
     from ouzel.evaluation.notebook import line_for
 
     line = line_for(None if callable(stream) else stream) if on_progress is None else None
@@ -70,14 +75,19 @@ class Run:
     """One progressive validation under way: where it stands in its stream, what it has counted."""
 
     @ranged
-    def __init__(self, model: Model, *, holdout_every: Holdouts = 0, passes: Passes = 1) -> None:
+    def __init__(
+        self, model: Model, *, holdout_every: Holdouts = 0, passes: Passes = 1, alarm: AlarmRate = 0.0
+    ) -> None:
         if holdout_every == 1:
             raise OuzelError("holdout_every must be 2 or more, or 0 to hold out nothing; got 1")
         if model.task.groups and holdout_every:
             raise OuzelError(
                 "a ranking learns groups, of which holdout_every would hold out single examples; leave it out"
             )
+        if alarm and model.task.groups:
+            raise OuzelError("alarms watch the errors of examples, and a ranking learns groups; leave alarm out")
         self.model = model
+        self.alarm = alarms.Alarm(alarm) if alarm else None
         self.passes = passes
         self.holdout_every = holdout_every
         self.incomplete = False  # whether an error or an interruption fell into the learning of a block
@@ -153,9 +163,18 @@ class Run:
         """Return to the first pass, after `row` of its examples: a log continues after its end."""
         self.passed, self.row = 0, row
 
+    def go_on_watching(self, stored: dict[str, Any]) -> None:
+        """Go on with the alarm of the run that gave `to_json`, if it had one."""
+        if "alarm" not in stored:
+            return
+        try:
+            self.alarm = alarms.Alarm.from_json(stored["alarm"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise OuzelError(f"what the file notes of its alarm is not sound ({error!r}); train it again") from None
+
     def report(self) -> Report:
         """The figures so far."""
-        return _report(self)
+        return report_of(self)
 
     def to_json(self) -> dict[str, Any]:
         """Where the run stands and all it has counted, no time; to be taken when `over` calls `on_checkpoint`."""
@@ -166,6 +185,7 @@ class Run:
             "curve": self.curve.to_json(),
             "examples": self.examples,
             "nonzeros": self.nonzeros,
+            **({} if self.alarm is None else {"alarm": self.alarm.to_json()}),
         }
 
     def restore(self, stored: dict[str, Any]) -> None:
@@ -185,6 +205,7 @@ class Run:
         for held_out, part in zip(self.holdouts, stored["holdouts"], strict=False):
             held_out.scores.restore(part, classes)
         self.curve.restore(stored["curve"])
+        self.go_on_watching(stored)
         self.nonzeros = int(stored["nonzeros"])
         self.examples = int(stored.get("examples", self.scores.examples))
 
@@ -238,6 +259,8 @@ class Run:
         learnt = self.model.learn(block, unseen=not self.passed)
         if not self.passed:
             self.examples += self.model.examples - before
+            if self.alarm is not None:
+                self.alarm.add(mistakes.errors_of(self.model.task, learnt))
         (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
         self.row += rows
         if held_out is not None and self.row % held_out.stretch == 0:
@@ -257,43 +280,3 @@ def _model_of(model: Any) -> Model:
     found = model if isinstance(model, Model) else model.begin()
     assert isinstance(found, Model)
     return found
-
-
-def _report(run: Run) -> Report:
-    """The report of a run, at its end or before."""
-    model, scores = run.model, run.scores
-    order = model.classes.order()
-    used = run.features.used
-    return Report(
-        learner=model.learner.name,
-        settings=in_words(model.settings),
-        task=model.task.name,
-        examples=run.examples,
-        pairs=scores.examples if model.task.groups else None,
-        classes=[model.classes.known[k] for k in order],
-        confusion=confusion_in_order(scores, order),
-        holdout=[
-            {"examples": part.scores.examples, **_present(part.scores.figures())}
-            for part in run.holdouts[: max(1, run.passed)]
-        ],
-        passes=[{"examples": part.examples, **_present(part.figures())} for part in run.by_pass[: max(1, run.passed)]],
-        nonzeros=run.nonzeros,
-        features=(used or 0) if len(model.names) else run.features.span,
-        features_used=used,
-        unlabelled=model.unlabelled,
-        skipped=run.skipped,
-        bytes_used=model.bytes_used,
-        seconds_reading=run.clock.seconds["reading"],
-        seconds_learning=run.clock.seconds["learning"],
-        seconds_compiling=run.clock.seconds["compiling"],
-        curve=run.curve.points,
-        **of_answers(model, scores),
-        warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
-        baseline_of=scores.baseline_of,
-        rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],
-        **dict[str, Any](scores.figures()),
-    )
-
-
-def _present(figures: dict[str, float | None]) -> dict[str, float]:
-    return {name: figure for name, figure in figures.items() if figure is not None}

@@ -11,8 +11,10 @@ from typing import Any
 from ouzel.evaluation.calibration import STRETCH
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
-from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
+from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores, confusion_in_order
 from ouzel.evaluation.ranking import RARE
+from ouzel.model.remarks import absent_classes
+from ouzel.model.settings import in_words
 from ouzel.terms import losses
 
 MOST_NAME = 12  # characters of the name of a line
@@ -69,6 +71,7 @@ class Report:
     calibration_before: list[tuple[float, float]]  # the same before probabilities are recalibrated
     calibration_error_before: float | None
     intervals: list[dict[str, Any]]  # for each level: coverage, size, in all and over time
+    drift: list[dict[str, Any]] | None  # alarms that the error rose, where they were asked for
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; a number that JSON cannot write becomes a string."""
@@ -227,3 +230,44 @@ def _of_classes(model: Any, scores: Scores) -> str | None:
     if not undecided > 0.0 or scores.mean_loss <= FAR * undecided:
         return None
     return f"the loss ({scores.mean_loss:.3g}) is far above that of margins of 0 ({undecided:.3g})"
+
+
+def report_of(run: Any) -> Report:
+    """Return the report of a `progressive.Run`, at its end or before."""
+    model, scores = run.model, run.scores
+    order = model.classes.order()
+    used = run.features.used
+    return Report(
+        learner=model.learner.name,
+        settings=in_words(model.settings),
+        task=model.task.name,
+        examples=run.examples,
+        pairs=scores.examples if model.task.groups else None,
+        classes=[model.classes.known[k] for k in order],
+        confusion=confusion_in_order(scores, order),
+        holdout=[
+            {"examples": part.scores.examples, **_present(part.scores.figures())}
+            for part in run.holdouts[: max(1, run.passed)]
+        ],
+        passes=[{"examples": part.examples, **_present(part.figures())} for part in run.by_pass[: max(1, run.passed)]],
+        nonzeros=run.nonzeros,
+        features=(used or 0) if len(model.names) else run.features.span,
+        features_used=used,
+        unlabelled=model.unlabelled,
+        skipped=run.skipped,
+        bytes_used=model.bytes_used,
+        seconds_reading=run.clock.seconds["reading"],
+        seconds_learning=run.clock.seconds["learning"],
+        seconds_compiling=run.clock.seconds["compiling"],
+        curve=run.curve.points,
+        drift=None if run.alarm is None else [event._asdict() for event in run.alarm.events],
+        **of_answers(model, scores),
+        warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
+        baseline_of=scores.baseline_of,
+        rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],
+        **dict[str, Any](scores.figures()),
+    )
+
+
+def _present(figures: dict[str, float | None]) -> dict[str, float]:
+    return {name: figure for name, figure in figures.items() if figure is not None}

@@ -1,11 +1,10 @@
-"""Metrics of a service for Prometheus, the latencies of its last requests for the page, and the drift of its errors."""
+"""Metrics of a service for Prometheus, and the latencies of its last requests for the page."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -118,46 +117,3 @@ class Metrics:
     def text(self) -> bytes:
         """Return the metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
-
-
-FEWEST = 30  # examples before the test reports anything
-DELTA, THRESHOLD, ALPHA = 0.005, 50.0, 1.0 - 0.0001
-MOST_EVENTS = 100
-
-
-class Drift(NamedTuple):
-    """A rise of the error: the example of the log that ended it, and the mean of the errors before it."""
-
-    example: int
-    before: float
-
-
-class PageHinkley:
-    """The Page-Hinkley test on a stream of errors: mistakes (0 or 1), or absolute errors divided by their mean.
-
-    This is the test of Page (1954) and Hinkley, as River implements it. With m the mean of the values so far and x the
-    next one, the sum s = max(0, alpha s + x - m - delta) stays small as long as the mean does. Beyond the threshold the
-    error has risen, and the test restarts.
-
-    >>> test = PageHinkley()
-    >>> test.add([0.0] * 1000)
-    >>> test.add([1.0] * 100)
-    >>> [event.example for event in test.events]
-    [1052]
-    """
-
-    def __init__(self) -> None:
-        self.events: deque[Drift] = deque(maxlen=MOST_EVENTS)
-        self.examples = 0
-        self._seen, self._mean, self._sum = 0, 0.0, 0.0
-
-    def add(self, errors: Iterable[float]) -> None:
-        """Add errors in their order."""
-        for error in errors:
-            self.examples += 1
-            self._seen += 1
-            self._mean += (error - self._mean) / self._seen
-            self._sum = max(0.0, ALPHA * self._sum + error - self._mean - DELTA)
-            if self._sum > THRESHOLD and self._seen >= FEWEST:
-                self.events.append(Drift(self.examples, self._mean))
-                self._seen, self._mean, self._sum = 0, 0.0, 0.0

@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.alarm import Alarm
+from ouzel.evaluation.mistakes import errors_of
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.layout import copied
 from ouzel.model import persistence
-from ouzel.model.answers import as_json, estimates
+from ouzel.model.answers import as_json
 from ouzel.model.contributions import explained
 from ouzel.model.importance import most_important
 from ouzel.model.intervals import told_of
@@ -31,7 +33,6 @@ from ouzel.model.room import check_block
 from ouzel.model.tasks.task import Outcome
 from ouzel.service.batching import MOMENT, WouldBlockError
 from ouzel.service.limits import Answer, Line, Row, ServiceLimits
-from ouzel.service.metrics import PageHinkley
 from ouzel.service.reading import Reading
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
@@ -69,7 +70,7 @@ class Owner:
         self.record.piped = False
         self.digest = Digest()
         self.run = Run(self.model)
-        self.drift = PageHinkley()
+        self.alarm = Alarm()  # of this start of the service
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
@@ -113,8 +114,7 @@ class Owner:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
             self.record.extend(self.digest, block)
-            for part in self.model.task.parts(outcome):
-                self.drift.add(errors_of(self.model, part, self.run.scores.mae))
+            self.alarm.add(errors_of(self.model.task, outcome))
             return answers_before(self.model, outcome, known) if return_predictions else []
 
     def predict(self, examples: Sequence[Example | Row], now: bool = False) -> list[Answer]:
@@ -231,13 +231,3 @@ def answers_before(model: Model, outcome: Outcome, known: int) -> list[Answer]:
         only = model.classes.known[0] if known_then[place] else None
         answers[place] = {"prediction": only}
     return answers
-
-
-def errors_of(model: Model, outcome: Outcome, scale: float | None) -> list[float]:
-    """Return the error of each prediction: 0 or 1 for classes, the absolute error in units of `scale` for numbers."""
-    margins, targets = outcome.margins, outcome.targets
-    if model.task.numbers:
-        return (np.abs(estimates(model.task.loss, margins) - targets) / (scale or 1.0)).tolist()
-    if margins.ndim == 1:
-        return np.where(np.where(targets == 1, margins, -margins) > 0.0, 0.0, 1.0).tolist()
-    return (margins.argmax(axis=1) != targets).astype(float).tolist()

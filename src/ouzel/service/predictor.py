@@ -91,13 +91,12 @@ class Predictor:
 
     def _predict_each(self, texts: Sequence[bytes], now: bool) -> list[Result]:
         """Predict lines that are not all plain."""
-        owner = self.owner
-        reading = owner.reading if now else owner.background_reading
+        reading = self.owner.reading if now else self.owner.background_reading
         read = reading.lines(texts, [None] * len(texts), to_predict=True)
         lines = [(isinstance(line, Line) and self.limits.exceeded(line)) or line for line in read]
         sound = [line for line in lines if isinstance(line, Line)]
         try:
-            answers = iter(owner.predict([line.example for line in sound], now) if sound else [])
+            answers = iter(self.owner.predict([line.example for line in sound], now) if sound else [])
         except OuzelError as error:
             return [line if isinstance(line, Refused) else Refused(str(error)) for line in lines]
         self._predicted.inc(len(sound))
@@ -120,7 +119,7 @@ class Predictor:
             "examples_in_all": self.owner.model.examples,
             "log": self.owner.learnt,
             "up_since": self.begun,
-            "drift": [event._asdict() for event in self.owner.drift.events],
+            "drift": [event._asdict() for event in self.owner.alarm.events],
             **self.now(),
         }
 
@@ -145,6 +144,7 @@ class Predictor:
             found = {
                 "examples": self.owner.model.examples,
                 "bytes": self.owner.model.bytes_used,
+                "alarms": self.owner.alarm.raised,
                 "error_rate": scores.error_rate,
                 "mean_loss": scores.mean_loss,
                 "baseline": scores.baseline,

@@ -49,6 +49,9 @@ class ResumedSession(Session):
         stored_run = notes.get("run", {})
         check_notes(stored_run, resume)
         session.recall(stored_run, options.relearn)
+        watched = 0.0 if session.run.alarm is None else session.run.alarm.rate
+        if options.alarm and options.alarm != watched:
+            raise contradiction(resume, "alarm", options.alarm, watched)
         return session
 
     def recall(self, stored_run: dict[str, Any], relearn: bool) -> None:
@@ -65,6 +68,7 @@ class ResumedSession(Session):
             check_order([name_of(file) for file in self.files], stored_run.get("files", []), self.resume)
             self.ledger = Ledger(sources, earlier, model=self.resume)
         self.logs.remember(stored_run.get("logs", []), self.resume, relearn)
+        self.run.go_on_watching(stored_run.get("progress", {}))
         self.stored_run = stored_run
         self.saved = self.model.examples if self.resume == self.output else None
 

@@ -63,6 +63,7 @@ class SessionOptions:
     relearn: bool = False
     most_classes: int | None = None
     following: dict[str, Any] | None = None
+    alarm: float = 0.0
 
     @property
     def resumes(self) -> bool:
@@ -151,7 +152,7 @@ class Session:
         """A session of a model."""
         model.classes.allow(options.most_classes)
         passes = 1 if options.passes is None else options.passes
-        run = Run(model, passes=passes, holdout_every=options.holdout_every or 0)
+        run = Run(model, passes=passes, holdout_every=options.holdout_every or 0, alarm=options.alarm)
         output, every = options.output, options.checkpoint_every
         return cls(files, model, run, reading, options.format, output, every, following=options.following)
 
@@ -179,8 +180,9 @@ class Session:
         self.remarks += remarks
         if found:
             self.model = self.make_for_numbers()
-            self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
-            self.run.clock = clock
+            begun = self.run
+            self.run = Run(self.model, passes=begun.passes, holdout_every=begun.holdout_every)
+            self.run.clock, self.run.alarm = clock, begun.alarm
 
     def open(self) -> BlockStream:
         """Open the files as a stream, without the examples that the ledger has recorded."""

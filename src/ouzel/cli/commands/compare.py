@@ -21,6 +21,7 @@ from ouzel.ranges import Range, check
 if TYPE_CHECKING:
     from ouzel.comparison.compare import Comparison
     from ouzel.comparison.grid import Candidate
+    from ouzel.comparison.one_pass import Entry
 
 JOBS = Range(1, 1024, whole=True)
 
@@ -147,14 +148,26 @@ class Contest:
         """Compare on files as one stream."""
         from ouzel.cli.ui.progress import Screen
         from ouzel.comparison.compare import Watch, run
+        from ouzel.comparison.one_pass import certainly_best
+        from ouzel.comparison.results import name_of
         from ouzel.comparison.shuffles import join
         from ouzel.streams.labels import classes_in
         from ouzel.streams.read import read
 
         title = f"{self.shuffles} orders" if self.shuffles else f"{len(self.chosen)} candidates"
         with Screen(title, quiet=self.quiet) as screen:
+            decided: list[str] = []
+
+            def show(entries: list[Entry]) -> None:
+                screen.show_scores(entries[0].scores)
+                best = None if decided else certainly_best(entries)
+                if best is not None:
+                    decided.append(name_of(best.candidate))
+                    examples = f"{best.scores.examples:,} examples"
+                    screen.say(f"{decided[0]} is better than every other after {examples}, with 95 % at any time")
+
             watch = Watch(
-                lambda entries: screen.show_scores(entries[0].scores),
+                show,
                 lambda done: screen.step(done, self.shuffles),
                 screen.wait,
                 screen.say,

@@ -106,6 +106,10 @@ def train(
     spread: Spread,
     querying: log_options.Querying,
     top: Annotated[int, option("Number of the most important features to show.", panel="Report")] = 10,
+    alarm: Annotated[
+        float | None,
+        option("Say when the error rises; rate of false alarms over the whole life, such as 0.01.", panel="Report"),
+    ] = None,
     plot: options.Plot = None,
     save_to: options.SaveTo = None,
     live: Annotated[
@@ -140,6 +144,7 @@ def train(
         "follow": further,
         "cache": saving.cache is not None,
         "live": live,
+        "alarm": alarm,
     }
     rounds = spread.of_rounds(refused)
     common: dict[str, Any] = {"task": task.task, "pairs": task.pairs, "reading": reading, "format": format}
@@ -163,6 +168,7 @@ def train(
             "following": further,
         }
         begun |= {"intercept": not preparation.no_intercept, "passes": saving.passes, "relearn": saving.relearn}
+        begun["alarm"] = alarm or 0.0
         chosen = SessionOptions(**begun, **common, output=saving.model)
         session_type: type[Session] = Session
         if chosen.resumes:

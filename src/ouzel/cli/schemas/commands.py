@@ -101,6 +101,13 @@ class Entry(Candidate):
     bytes_used: Annotated[Count | None, about("of the model")]
     seconds: Annotated[float, about("learning")]
     warnings: Warnings
+    above_best: (
+        Annotated[
+            list[float],
+            about("how much larger the error rate is than the lowest, a confidence interval of 95 % at all times"),
+        ]
+        | UnsetType
+    ) = UNSET
     recovery_error: Annotated[float | None, about("of the heaviest weights, with --top")] | UnsetType = UNSET
     top: Annotated[Count, about("how many of them")] | UnsetType = UNSET
 

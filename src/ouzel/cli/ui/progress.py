@@ -36,6 +36,7 @@ class Screen:
         self.last = ORIGIN
         self.doubted = False
         self.remark: str | None = None  # the last one shown
+        self.alarms = 0  # that were shown
         self.begun = time.perf_counter()
         self.progress: Progress | None = None
         self.task: TaskID | None = None
@@ -83,6 +84,11 @@ class Screen:
         if run.model.remark not in (None, self.remark):
             self.remark = run.model.remark
             self.say(run.model.remark)
+        if run.alarm is not None and run.alarm.raised > self.alarms:
+            for event in list(run.alarm.events)[self.alarms - run.alarm.raised :]:
+                before = f"their mean was {figure(event.before)} before"
+                self.say(f"alarm: errors have risen by example {event.example:,}; {before}")
+            self.alarms = run.alarm.raised
         for point in run.curve.powers_of_two():
             if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:
                 self._row(point, run.model.task)

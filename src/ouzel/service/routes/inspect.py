@@ -112,12 +112,13 @@ async def events(request: Request, served: Served) -> Response:
 
 
 async def _events(served: Served) -> AsyncIterator[bytes]:
-    reported = len(served.owner.drift.events)
+    reported = max((event.example for event in served.owner.alarm.events), default=0)
     snapshot = ""
     while not served.ending:
-        for event in list(served.owner.drift.events)[reported:]:
-            yield _event("drift", event._asdict())
-        reported = len(served.owner.drift.events)
+        for event in list(served.owner.alarm.events):
+            if event.example > reported:
+                yield _event("drift", event._asdict())
+                reported = event.example
         found = served.last_snapshot()
         if found is not None and found.name != snapshot:
             snapshot = found.name

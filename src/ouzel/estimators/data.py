@@ -1,8 +1,8 @@
-"""From arrays and data frames to blocks.
+"""From arrays, data frames and lists of dictionaries to blocks.
 
 Arrays and sparse matrices keep scikit-learn's rules: numbers, as many columns as were met before. A data frame (pandas,
 polars, Arrow) goes by the names of its columns and by the path of tables in files, so that it gives the digits that a
-file of the same table gives.
+file of the same table gives. Dictionaries give the digits that they give one by one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from ouzel.errors import DataError, OuzelError
+from ouzel.estimators.dictionaries import NO_ARRAY, DictionaryRows, rows_of_dictionaries
 from ouzel.model.model import Model
 from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing
 from ouzel.streams.block import Block
@@ -43,7 +44,7 @@ OF_FRAMES = (*OF_COLUMNS, "dates", *DerivedFeatures._fields, "missing")
 
 
 class FromData:
-    """Input of estimators: arrays, sparse matrices and data frames."""
+    """Input of estimators: arrays, sparse matrices, data frames and lists of dictionaries."""
 
     model_: Model
 
@@ -87,25 +88,38 @@ class FromData:
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Check X and y, against known features if there are any; return them, a data frame as a table of Arrow."""
-        if goes_by_name(X):
-            table = as_table(X)
-            _check_rows(table)
+        rows = self._named_rows(X)
+        if rows is not None:
             if y is None:
                 raise OuzelError(f"{type(self).__name__} requires y to be passed, but the target y is None")
             y = _check_y(y, estimator=self)
             check_consistent_length(X, y)
-            return table, y
+            return rows, y
         self._refuse_names()
         rows, y = self._checked(X, y)
         with self._as_bad_values(rows):
             rows.check()
         return rows, y
 
+    def _named_rows(self, X: Any) -> Any:
+        """A data frame as a table of Arrow, or a list of dictionaries as rows; None of an array."""
+        if not goes_by_name(X):
+            return rows_of_dictionaries(X)
+        table = as_table(X)
+        if not table.num_rows:
+            raise OuzelError(f"Found array with 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
+        return table
+
     def _checked(self, X: Any, *y: Any) -> Any:
         """Let scikit-learn check an array, and y, but not the values; return it as rows, and y as it is to be used."""
         filled = check_sparse(X)  # before scikit-learn looks at the matrix
         self._check_width(X)
-        found = validate_data(self, X, *y, reset=False, **OF_ARRAYS)
+        try:
+            found = validate_data(self, X, *y, reset=False, **OF_ARRAYS)
+        except (TypeError, ValueError) as error:
+            if hasattr(X, "dtype") or not (isinstance(error, TypeError) or "could not convert" in str(error)):
+                raise
+            raise OuzelError(f"{NO_ARRAY}; got {X!r:.40}") from None
         X, labels = (found[0], found[1:]) if y else (found, ())
         space = self.model_.space if hasattr(self, "model_") else NOTHING_KNOWN
         rows = ArrayRows(X, filled, missing=marks_missing(Options(space=space, **self.columns_said())))
@@ -140,11 +154,11 @@ class FromData:
         if sample_weight is not None:
             rows = np.zeros((n, 1), np.float32)
             weights = _check_sample_weight(sample_weight, rows, dtype=np.float32, ensure_non_negative=True)
-        if is_table(X):
+        if isinstance(X, DictionaryRows):
+            blocks: Iterable[Block] = list(X.blocks(self._reading(model, model.space), labels, label_names, weights))
+        elif is_table(X):
             space = model.space if model.space.known else first_space(X, model, self._reading(model, NOTHING_KNOWN))
-            blocks: Iterable[Block] = list(
-                table_blocks(X, (labels, label_names), weights, self._reading(model, space), _warn)
-            )
+            blocks = list(table_blocks(X, (labels, label_names), weights, self._reading(model, space), _warn))
         else:
             blocks = _Pieces(X, labels, label_names, weights)
         if weights is None or weights.all():
@@ -154,13 +168,13 @@ class FromData:
         return _Weighed(blocks)
 
     def _unlabelled(self, X: Any) -> Iterator[Block]:
-        """Arrays, or a data frame, as blocks to predict; columns are read as the model knows them."""
+        """Arrays, a data frame or dictionaries as blocks to predict; columns are read as the model knows them."""
         check_is_fitted(self, "model_")
-        if goes_by_name(X):
-            table = as_table(X)
-            _check_rows(table)
+        rows = self._named_rows(X)
+        if rows is not None:
             options = self._reading(self.model_, self.model_.space, unlabelled=True)
-            yield from table_blocks(table, None, None, options, _warn)
+            named = isinstance(rows, DictionaryRows)
+            yield from rows.blocks(options) if named else table_blocks(rows, None, None, options, _warn)
             return
         rows = self._checked(X)
         with self._as_bad_values(rows):
@@ -219,11 +233,6 @@ def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
     if model.keeps_pairs and numbers:
         return FeatureSpace(width=len(columns), kinds=dict.fromkeys(columns, NUMBER), indicator=options.indicator)
     return NOTHING_KNOWN
-
-
-def _check_rows(table: Any) -> None:
-    if not table.num_rows:
-        raise OuzelError(f"Found array with 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
 
 
 def _warn(line: str) -> None:

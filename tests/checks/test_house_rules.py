@@ -28,7 +28,7 @@ LONGER = {  # kernels, and readers of formats, tables and logs
 ROOMS = [
     ["deferred", "flags", "numerals", "schemas"],
     ["errors"],
-    ["ranges"],
+    ["extras", "ranges"],
     ["kernels", "layout", "files"],
     ["terms", "plotting"],
     ["sketches"],
@@ -58,6 +58,7 @@ CATALOGUES = {
     "cli/app.py",  # of commands, and packages of users
     "comparison/grid.py",  # learners of other libraries
     "deferred.py",
+    "extras.py",
     "learners/auto/classification.py",
     "learners/budget/extensions.py",
     "learners/catalogue.py",

@@ -47,7 +47,7 @@ def rows_of_dictionaries(X: Any) -> DictionaryRows | None:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: X is one dictionary; give a list of them, or one example to learn_one and predict_one
     """
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "dtype"):  # as a sparse matrix by keys has, which is a mapping too
         raise OuzelError("X is one dictionary; give a list of them, or one example to learn_one and predict_one")
     if isinstance(X, Iterator):
         raise OuzelError("X can be gone through only once; give list(X), or examples one by one to learn_one")

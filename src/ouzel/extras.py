@@ -8,6 +8,15 @@ from typing import Any
 from ouzel.errors import OuzelError
 
 
+def missing(use: str, package: str, extra: str) -> OuzelError:
+    """The error of what needs a package that is not there.
+
+    >>> str(missing("the service", "uvicorn", "serve"))
+    'the service needs uvicorn: pip install "ouzel[serve]"'
+    """
+    return OuzelError(f'{use} needs {package}: pip install "ouzel[{extra}]"')
+
+
 def need(module: str, use: str, extra: str) -> Any:
     """Import a module of an extra.
 
@@ -20,4 +29,4 @@ def need(module: str, use: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        raise OuzelError(f'{use} needs {module.split(".")[0]}: pip install "ouzel[{extra}]"') from None
+        raise missing(use, module.split(".")[0], extra) from None

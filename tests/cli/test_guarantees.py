@@ -45,7 +45,7 @@ def test_intervals_are_kept_reported_and_told(capsys, tmp_path, files):
     inside = [row["low"] <= row["actual"] <= row["high"] for row in map(json.loads, rows)]
     assert np.mean(inside) == pytest.approx(0.9, abs=0.03)
     status, out, _ = output_of(capsys, "test", model, files[0])
-    assert "held by intervals or sets of 0.9" in out
+    assert "coverage of intervals or sets of 0.9" in out
     status, _, err = output_of(capsys, "predict", model, files[0], "--interval", ".5")
     assert status
     assert "the model keeps intervals of 0.8, 0.9; got 0.5" in err
@@ -66,7 +66,7 @@ def test_sets_are_lists_of_labels_and_resumed_models_contradict_other_levels(cap
 def test_a_comparison_has_columns_of_coverage(capsys, files):
     out = output_of(capsys, "compare", files[1], "--label", "y", "--learners", "adagrad,ogd", "--interval", ".9")[1]
 
-    assert "held by 0.9" in out
+    assert "coverage of 0.9" in out
 
 
 def test_recalibration_is_of_probabilities(capsys, files):

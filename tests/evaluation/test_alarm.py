@@ -138,7 +138,7 @@ def test_training_says_when_errors_rise_and_nothing_is_lost_between_two_parts(tm
     common = ["train", file, "--label", "y", "--learner", "ogd"]
     assert run([*common, "--alarm", "0.01", "-m", whole]) == 0
     told = capsys.readouterr().err
-    assert told.count("alarm: errors have risen by example 3,0") == 1
+    assert told.count("alarm at example 3,0") == 1
     assert run([*common, "--alarm", "0.01", "-m", str(tmp_path / "w.ouzel"), "--json"]) == 0
     (event,) = json.loads(capsys.readouterr().out)["drift"]
     assert 3000 < event["example"] < 3100

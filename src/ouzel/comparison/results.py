@@ -91,7 +91,7 @@ def table_of_reading(
         *((ABOVE,) if compared else ()),
         NAMES["mean_loss"],
         *(NAMES[name] for name in ("average_precision", "f1") if rare),
-        *(title for level in levels for title in (f"held by {level:g}", "size")),
+        *(title for level in levels for title in (f"coverage of {level:g}", "size")),
         "recovery" if recovered else "non-zeros",
     ]
     cells, records = [], []

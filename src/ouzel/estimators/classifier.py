@@ -20,7 +20,7 @@ from ouzel.model.remarks import absent_classes
 from ouzel.model.room import beginning
 from ouzel.streams.sources.error_context import wrap_errors
 
-FEW_CLASSES = 20  # so many never look like numbers to predict
+FEW_CLASSES = 20  # numbers of up to so many values may be classes
 CLOSE = 1 << 16  # the largest size of whole numbers that are counted each
 
 
@@ -58,7 +58,7 @@ class Classifier(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins (n,), positive for `classes_[1]`; with more than two classes (n, classes)."""
         margins = self._margins(X)
-        return shown(self.model_.classes, self.model_.preparation.told(self.model_.task, margins))
+        return shown(self.model_.classes, self.model_.preparation.recalibrated(self.model_.task, margins))
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,)."""

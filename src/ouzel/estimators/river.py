@@ -79,7 +79,7 @@ class RiverProtocol:
         model = self.model_
         if len(model.classes) < 2:
             return dict.fromkeys(model.classes.known, 1.0)
-        margins = model.preparation.told_one(model.task, margins)
+        margins = model.preparation.recalibrated_one(model.task, margins)
         return probabilities_one(model.loss, model.classes, margins, model.task.joint)
 
     def explain_one(self, x: dict[Any, Any]) -> list[dict[str, Any]]:

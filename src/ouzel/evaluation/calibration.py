@@ -25,7 +25,7 @@ BINS = 20
 WEIGHT, PROMISED, CAME = range(3)
 CLOSEST = 500  # examples between points at first
 MOST_POINTS = 256  # beyond, every second is dropped
-STRETCH = 2_000  # examples, at least, of which the worst coverage is told
+STRETCH = 2_000  # examples, at least, of which the worst coverage is reported
 EXAMPLES, HITS, SIZES, UNBOUNDED, SUMS = range(5)  # places of the sums of a level; how many
 
 

@@ -85,8 +85,8 @@ def draw_coverage(left: Any, right: Any, intervals: Sequence[dict[str, Any]], nu
         sizes = [math.nan if point["size"] is None else point["size"] for point in one["curve"]]
         right.plot(examples, sizes, color=colour, linewidth=1.2, label=name)
     what = "width of intervals" if numbers else "labels in a set"
-    left.set(xlabel="examples", ylabel=f"share held, of each stretch of {intervals[0]['curve'][0]['examples']:,}")
+    left.set(xlabel="examples", ylabel=f"coverage of each stretch of {intervals[0]['curve'][0]['examples']:,}")
     right.set(xlabel="examples", ylabel=f"mean {what}")
     for axes in (left, right):
         dress(axes)
-        axes.legend(frameon=False, fontsize=8, title="asked")
+        axes.legend(frameon=False, fontsize=8, title="level")

@@ -188,10 +188,10 @@ def lines_of_coverage(intervals: list[dict[str, Any]], numbers: bool) -> list[tu
     """Lines for people: coverage and size of intervals or sets, a line per level."""
     found = []
     for one in intervals:
-        parts = [f"held {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
+        parts = [f"coverage {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
         parts += [f"{one['unbounded']:,} unbounded"] if one["unbounded"] else []
-        parts += [] if one["worst"] is None else [f"worst {STRETCH:,} {figure(one['worst'])}"]
-        found.append((f"asked {one['level']:g}", "   ".join(parts)))
+        parts += [] if one["worst"] is None else [f"worst of {STRETCH:,} {figure(one['worst'])}"]
+        found.append((f"level {one['level']:g}", "   ".join(parts)))
     return found
 
 

@@ -42,7 +42,7 @@ FAR = 0.5  # part of a tail's distance that is a unit
 SHORTEST, JUMP = 0.01, 4.0  # part of a score in their running size; how many times it a score counts as, at most
 LASTING = 1_000.0  # scores that a settled quantile is a mean over
 FIRST = 16  # scores whose mean is the first size
-LARGEST = 1e100  # score that is told from others
+LARGEST = 1e100  # score that is not infinite
 SIZE, COUNT = range(2)  # places of `size`
 
 
@@ -50,12 +50,12 @@ class State(NamedTuple):
     places: np.ndarray  # (levels, 2, experts) float64  θ: quantiles of the scores, and of the scores below, negated
     shares: np.ndarray  # (levels, 2, experts) float64  weights of the experts, whose sum is 1
     debts: np.ndarray  # (levels,) float64  D
-    settled: np.ndarray  # (levels, 2) float64  running means of the bounds told
+    settled: np.ndarray  # (levels, 2) float64  running means of the bounds
     size: np.ndarray  # (2,) float64  s, the running mean of |score|, and how many scores there were
 
 
 class Covered(NamedTuple):
-    """Whether the intervals or sets told of examples hold the truth, each before it was learnt."""
+    """Whether intervals or sets hold the truth of examples, each before it was learnt."""
 
     hits: np.ndarray  # (n, levels) bool
     sizes: np.ndarray  # (n, levels) float64  widths, inf where unbounded, or labels in the set; NaN: it does not count
@@ -116,8 +116,8 @@ def _follow(state, level, side, score, tail):
     mixed = _mixed(state, level, side)
     size, total = _unit(state, mixed), 0.0
     part, most = RATE / (tail * size) if size > 0.0 else 0.0, RATE * WORST / tail
-    told = mixed + size * shift(state.debts[level])
-    state.settled[level, side] += (told - state.settled[level, side]) / min(state.size[COUNT], LASTING)
+    bound = mixed + size * shift(state.debts[level])
+    state.settled[level, side] += (bound - state.settled[level, side]) / min(state.size[COUNT], LASTING)
     for k in range(EXPERTS):
         gap = score - state.places[level, side, k]
         loss = gap * (1.0 - tail) if gap > 0.0 else -gap * tail
@@ -266,7 +266,7 @@ def highs_of(state, settled, highs):
 
 
 def covered(state: State, levels: np.ndarray, task: Any, outcome: Any, known: int, learns: bool = True) -> Covered:
-    """Judge what was told of the examples of an outcome, and learn from it; `known` classes came before them.
+    """Judge the intervals or sets of the examples of an outcome, and learn from them; `known` classes came before them.
 
     Where nothing `learns` it is settled intervals and sets that are judged.
     """
@@ -280,8 +280,8 @@ def covered(state: State, levels: np.ndarray, task: Any, outcome: Any, known: in
     for part in task.parts(outcome):
         here = slice(start, start + len(part.targets))
         margins = np.ascontiguousarray(part.margins.reshape(len(part.targets), -1))
-        told = found.hits[here], found.sizes[here]
-        cover_classes(state, levels, margins, part.targets, part.importances, known, learns, *told)
+        judged = found.hits[here], found.sizes[here]
+        cover_classes(state, levels, margins, part.targets, part.importances, known, learns, *judged)
         known = max(known, int(part.targets.max(initial=-1)) + 1)
         start = here.stop
     return found

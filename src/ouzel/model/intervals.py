@@ -56,7 +56,7 @@ def sets_of(model: Any, margins: np.ndarray, level: float | None, settled: bool)
     return found[:, order]
 
 
-def told_of(model: Any, margins: np.ndarray) -> list[dict[str, Any]]:
+def intervals_of(model: Any, margins: np.ndarray) -> list[dict[str, Any]]:
     """For each example that may be learnt next: its interval, or set, of each level, by the level as text, for JSON."""
     if not len(model.classes) and not model.task.numbers:
         return [{} for _ in range(len(margins))]

@@ -226,7 +226,7 @@ class Model:
 
     def answers(self, block: Block) -> Answers:
         """What the model says of a block: labels or numbers, margins, probabilities."""
-        return self.task.answers(self, self.preparation.told(self.task, self.margins(block)))
+        return self.task.answers(self, self.preparation.recalibrated(self.task, self.margins(block)))
 
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
@@ -243,7 +243,7 @@ class Model:
 
     def answer_one(self, margins: list[float]) -> Any:
         """What the margins of one example say: a label, or a number; None if no class is known."""
-        return self.task.answer_one(self, self.preparation.told_one(self.task, margins))
+        return self.task.answer_one(self, self.preparation.recalibrated_one(self.task, margins))
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), the constant's first, then by id; of a learner without a byte budget."""

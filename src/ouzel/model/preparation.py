@@ -175,7 +175,7 @@ class Preparation:
             self.moments = feature_moments.renumbered(self.moments, places)
 
     def judge(self, task: Any, outcome: Any, known: int, learns: bool = True) -> Any:
-        """An outcome with what was told: whether intervals and sets held the truth, and recalibrated margins.
+        """An outcome with recalibrated margins, and whether intervals and sets held the truth.
 
         The model knew `known` classes before its examples; they are learnt unless it is said that nothing `learns`.
         """
@@ -189,24 +189,24 @@ class Preparation:
     def judge_one(
         self, task: Any, classes: Classes, margins: list[float], label: Any, importance: Any, known: int
     ) -> list[float]:
-        """The same of one example to learn, by its margins as the model has them; the margins told."""
+        """The same of one example to learn, by its margins as the model has them; its recalibrated margins."""
         target = float(label) if task.numbers else classes.find(label)
         if self.coverage is not None:
             coverage.covered_one(self.coverage, self.levels, task, margins, target, importance, known)
         if self.recalibration is not None:
             known_as = int(target), float(importance)
-            margins = recalibration.told_of_one(self.recalibration, task, margins, *known_as, learns=True)
+            margins = recalibration.recalibrate_one(self.recalibration, task, margins, *known_as, learns=True)
         return margins
 
-    def told(self, task: Any, margins: np.ndarray) -> np.ndarray:
-        """The margins told of those of the learner, (n,) or (n, classes)."""
-        return (
-            margins if self.recalibration is None else recalibration.told_of_margins(self.recalibration, task, margins)
-        )
+    def recalibrated(self, task: Any, margins: np.ndarray) -> np.ndarray:
+        """Recalibrated margins (n,) or (n, classes), of those of the learner."""
+        state = self.recalibration
+        return margins if state is None else recalibration.recalibrate_margins(state, task, margins)
 
-    def told_one(self, task: Any, margins: list[float]) -> list[float]:
+    def recalibrated_one(self, task: Any, margins: list[float]) -> list[float]:
         """The same of one example."""
-        return margins if self.recalibration is None else recalibration.told_of_one(self.recalibration, task, margins)
+        state = self.recalibration
+        return margins if state is None else recalibration.recalibrate_one(state, task, margins)
 
     def reorder(self, places: list[int]) -> None:
         """Have as class k what was the class at `places[k]`."""

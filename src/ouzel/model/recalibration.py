@@ -13,7 +13,7 @@ ICLR). So one map of the log-odds z serves any number of classes. Four maps are 
 Each is weighed by its likelihood so far, and 0 has `TRUST` from the beginning. Log loss is mixable: in sum the mixture
 is worse than the probability as it was by at most -log(TRUST), .03, and 3 `FLOOR` an example (Cesa-Bianchi & Lugosi,
 2006, "Prediction, Learning, and Games", 3.3). The class on top stays on top where there are several; with two the label
-is that of the probability told. Every probability is told before its label is learnt; examples of importance 0 are not.
+is that of the probability. Every probability is given before its label is learnt; examples of importance 0 are not.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _bin(p):
 
 @force_inline
 def _told(state, z, least, maps):
-    """The probability told of an event of log-odds z, `least` at least; writes those of maps, and their bases."""
+    """The probability of an event of log-odds z, `least` at least; writes those of maps, and their bases."""
     maps[0], maps[PLATT] = _sigmoid(z), _sigmoid(state.platt[0] * z + state.platt[1])
     for k in range(2):
         p, place = maps[k], _bin(maps[k])
@@ -114,7 +114,7 @@ def _told(state, z, least, maps):
 
 @force_inline
 def _learn(state, z, came, maps, importance):
-    """Learn whether an event of log-odds z came, of which the `maps` told this."""
+    """Learn whether an event of log-odds z came, of which the `maps` said this."""
     total, y = 0.0, 1.0 if came else 0.0
     for k in range(MAPS):
         likelihood = max(maps[k] if came else 1.0 - maps[k], TINY)
@@ -149,30 +149,30 @@ def _learn(state, z, came, maps, importance):
 
 
 @kernel
-def recalibrate_two(state, margins, targets, importances, learns, told, losses, promised):
-    """Write the log-odds told of margins (n,) to `told` (n,); where it `learns`, each example is learnt after that.
+def recalibrate_two(state, margins, targets, importances, learns, found, losses, promised):
+    """Write the recalibrated log-odds of margins (n,) to `found` (n,); where it `learns`, examples are learnt.
 
-    `losses` (n,) are the log losses, `promised` (n, 3) the probability as it was, as told, and whether the class came.
+    `losses` (n,) are the log losses, `promised` (n, 3) probabilities before and after, and whether the class came.
     """
     maps = np.empty(MAPS + 2)
     if learns and len(margins) > 0 and state.seen[1] != TWO:
         begin(state, TWO)
     for i in range(len(margins)):
         came = targets[i] == 1
-        told[i], promised[i, 0], promised[i, 1], promised[i, 2] = margins[i], np.nan, np.nan, came
+        found[i], promised[i, 0], promised[i, 1], promised[i, 2] = margins[i], np.nan, np.nan, came
         if margins[i] == margins[i]:
             z = min(max(margins[i], -FARTHEST), FARTHEST)
             promised[i, 0] = promised[i, 1] = _sigmoid(margins[i])
             if state.seen[1] == TWO:
                 promised[i, 1] = p = _told(state, z, 0.0, maps)
                 above, below = log(p), log1p(-p)
-                told[i], losses[i] = above - below, -above if came else -below
+                found[i], losses[i] = above - below, -above if came else -below
                 if learns and importances[i] > 0.0:
                     _learn(state, z, came, maps, np.float64(importances[i]))
 
 
 @kernel
-def recalibrate_many(state, margins, targets, importances, joint, learns, told, losses, promised):
+def recalibrate_many(state, margins, targets, importances, joint, learns, found, losses, promised):
     """The same of margins (n, classes): of classes learnt jointly, or of one class against the rest each.
 
     The event is that the class on top comes; the losses of others than joint classes stay as they are.
@@ -183,7 +183,7 @@ def recalibrate_many(state, margins, targets, importances, joint, learns, told, 
     for i in range(len(margins)):
         top, sound = 0, True
         for k in range(len(parts)):
-            told[i, k] = margins[i, k]
+            found[i, k] = margins[i, k]
             sound = sound and abs(margins[i, k]) < inf
             top = k if margins[i, k] > margins[i, top] else top
         rest = second = 0.0
@@ -204,57 +204,57 @@ def recalibrate_many(state, margins, targets, importances, joint, learns, told, 
             left = (1.0 - p) / rest
             for k in range(len(parts)):
                 share = p if k == top else max(parts[k] * left, SMALLEST)
-                told[i, k] = log(share) if joint else log(share / (1.0 - share))
+                found[i, k] = log(share) if joint else log(share / (1.0 - share))
             if joint:
-                losses[i] = -told[i, targets[i]]
+                losses[i] = -found[i, targets[i]]
             if learns and importances[i] > 0.0:
                 _learn(state, z, came, maps, np.float64(importances[i]))
 
 
-def told_of(
+def recalibrate_rows(
     state: State, task: Any, given: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], learns: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The margins told, (n,) or (n, classes), losses and what was promised; where it `learns`, targets are learnt.
+    """Recalibrated margins, (n,) or (n, classes), losses and what was promised; where it `learns`, targets are learnt.
 
     `given` are margins, targets (n,), importances (n,) float32 and losses (n,).
     """
     margins, targets, importances = np.ascontiguousarray(given[0]), *given[1:3]
-    told, losses, promised = np.empty_like(margins), given[3].copy(), np.empty((len(margins), 3))
+    found, losses, promised = np.empty_like(margins), given[3].copy(), np.empty((len(margins), 3))
     if margins.ndim == 1:
-        recalibrate_two(state, margins, targets, importances, learns, told, losses, promised)
+        recalibrate_two(state, margins, targets, importances, learns, found, losses, promised)
     else:
-        recalibrate_many(state, margins, targets, importances, task.joint, learns, told, losses, promised)
-    return told, losses, promised
+        recalibrate_many(state, margins, targets, importances, task.joint, learns, found, losses, promised)
+    return found, losses, promised
 
 
-def told_of_margins(state: State, task: Any, margins: np.ndarray) -> np.ndarray:
-    """The margins told of those of the learner."""
+def recalibrate_margins(state: State, task: Any, margins: np.ndarray) -> np.ndarray:
+    """The recalibrated margins of those of the learner."""
     nothing = np.zeros(len(margins))
-    return told_of(state, task, (margins, nothing.astype(np.int64), nothing.astype(np.float32), nothing))[0]
+    return recalibrate_rows(state, task, (margins, nothing.astype(np.int64), nothing.astype(np.float32), nothing))[0]
 
 
-def told_of_one(
+def recalibrate_one(
     state: State, task: Any, margins: list[float], target: int = 0, importance: float = 0.0, learns: bool = False
 ) -> list[float]:
     """The same of one example."""
     columns = np.array(margins) if len(margins) == 1 else np.array([margins])
     given = columns, np.array([target]), np.array([importance], np.float32), np.zeros(1)
-    found: list[float] = told_of(state, task, given, learns)[0].ravel().tolist()
+    found: list[float] = recalibrate_rows(state, task, given, learns)[0].ravel().tolist()
     return found
 
 
 def recalibrated(state: State, task: Any, outcome: Any, learns: bool) -> Any:
-    """An outcome with the margins told, and their losses where log loss is the loss; none where it has none."""
-    asked, told = len(outcome.losses), outcome.margins.copy()
-    outcome = outcome if asked else outcome._replace(losses=np.zeros(len(told)))
+    """An outcome with the recalibrated margins, and their losses where log loss is the loss; none where it has none."""
+    asked, margins = len(outcome.losses), outcome.margins.copy()
+    outcome = outcome if asked else outcome._replace(losses=np.zeros(len(margins)))
     losses, start = outcome.losses.copy(), 0
-    promised = np.empty((len(told), 3))
+    promised = np.empty((len(margins), 3))
     for part in task.parts(outcome):
         here = slice(start, start + len(part.targets))
-        found, losses[here], promised[here] = told_of(state, task, part[:4], learns)
+        found, losses[here], promised[here] = recalibrate_rows(state, task, part[:4], learns)
         start = here.stop
-        if found.ndim == told.ndim:
-            told[(here, slice(found.shape[1])) if found.ndim > 1 else here] = found
+        if found.ndim == margins.ndim:
+            margins[(here, slice(found.shape[1])) if found.ndim > 1 else here] = found
         else:  # two classes, before others came
-            told[here, 0], told[here, 1] = (0.0, found) if task.joint else (-found, found)
-    return outcome._replace(margins=told, losses=losses[:asked], promised=promised)
+            margins[here, 0], margins[here, 1] = (0.0, found) if task.joint else (-found, found)
+    return outcome._replace(margins=margins, losses=losses[:asked], promised=promised)

@@ -27,7 +27,7 @@ from ouzel.model import persistence
 from ouzel.model.answers import as_json
 from ouzel.model.contributions import explained
 from ouzel.model.importance import most_important
-from ouzel.model.intervals import told_of
+from ouzel.model.intervals import intervals_of
 from ouzel.model.model import Model
 from ouzel.model.room import check_block
 from ouzel.model.tasks.task import Outcome
@@ -128,10 +128,10 @@ class Owner:
             raise WouldBlockError
         try:
             margins = self.model.margins(block)
-            answers = answers_of(self.model, self.model.preparation.told(self.model.task, margins))
+            answers = answers_of(self.model, self.model.preparation.recalibrated(self.model.task, margins))
             if not self.model.interval:
                 return answers
-            intervals = told_of(self.model, margins)
+            intervals = intervals_of(self.model, margins)
             return [answer | more for answer, more in zip(answers, intervals, strict=True)]
         finally:
             self.lock.release()

@@ -8,9 +8,9 @@ import time
 from typing import Annotated
 
 from ouzel.cli import options
-from ouzel.cli.commands.serve import NEEDED
 from ouzel.cli.parameters import FILE, option
 from ouzel.errors import OuzelError
+from ouzel.extras import missing
 
 SHOWN = 5  # refused lines
 
@@ -34,7 +34,7 @@ def send(
         from ouzel.service.formats import lines_to_send
         from ouzel.service.tokens import read_token
     except ModuleNotFoundError as error:
-        raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
+        raise missing("`ouzel send`", str(error.name), "serve") from None
     from ouzel.evaluation.formatting import figures
 
     counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)

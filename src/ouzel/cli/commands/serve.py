@@ -13,8 +13,8 @@ from ouzel.cli import model_options, options
 from ouzel.cli.log_options import Feeding
 from ouzel.cli.parameters import FILE, FLOAT, FOLDER, Kind, choice, only, option
 from ouzel.errors import OuzelError
+from ouzel.extras import missing
 
-NEEDED = "the service needs more than the library; install it with: pip install 'ouzel[serve]'"
 NAME = "NAME"
 SECONDS = FLOAT._replace(name="SECONDS", expected="a number of seconds")
 SCOPES = Kind("SCOPES", words=lambda: ("predict", "learn", "admin"), listed=True)
@@ -137,7 +137,7 @@ def serve(
         from ouzel.service.service import promoted
         from ouzel.service.tokens import make_token, read_token
     except ModuleNotFoundError as error:
-        raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
+        raise missing("the service", str(error.name), "serve") from None
     if access.new_token is not None:
         token, line = make_token(access.new_token, [scope.strip() for scope in access.scopes.split(",")])
         print(line)

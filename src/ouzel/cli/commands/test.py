@@ -121,7 +121,7 @@ def _of_intervals(found: dict[str, TestReport]) -> list[list[str]]:
     kept = [{one["level"]: one for one in report.intervals} for report in found.values()]
     rows = []
     for level in sorted({level for one in kept for level in one}):
-        for name, what in (("coverage", "held by"), ("size", "mean size of")):
+        for name, what in (("coverage", "coverage of"), ("size", "mean size of")):
             figures = [figure(one[level][name]) if level in one else "-" for one in kept]
             rows.append([*figures, f"{what} intervals or sets of {level:g}"])
     return rows

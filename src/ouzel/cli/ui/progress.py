@@ -87,7 +87,7 @@ class Screen:
         if run.alarm is not None and run.alarm.raised > self.alarms:
             for event in list(run.alarm.events)[self.alarms - run.alarm.raised :]:
                 before = f"their mean was {figure(event.before)} before"
-                self.say(f"alarm: errors have risen by example {event.example:,}; {before}")
+                self.say(f"alarm at example {event.example:,}: errors have risen; {before}")
             self.alarms = run.alarm.raised
         for point in run.curve.powers_of_two():
             if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:

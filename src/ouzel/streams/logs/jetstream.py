@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ouzel.errors import DataError, OuzelError
+from ouzel.errors import DataError
+from ouzel.extras import missing
 from ouzel.streams.logs.connection import RESPONSE_TIMEOUT, ConnectedLog
 from ouzel.streams.logs.messages import Metadata
 from ouzel.streams.logs.opening import ACKNOWLEDGED
@@ -29,7 +30,7 @@ try:
     from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header
     from nats.js.errors import NotFoundError
 except ImportError:
-    raise OuzelError('NATS is read with nats-py: pip install "ouzel[nats]"') from None
+    raise missing("reading NATS", "nats-py", "nats") from None
 
 if TYPE_CHECKING:
     from nats.aio.client import Client as NatsClient

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ouzel.errors import DataError, OuzelError
+from ouzel.errors import DataError
+from ouzel.extras import missing
 from ouzel.streams.logs.connection import RESPONSE_TIMEOUT, Outage
 from ouzel.streams.sources.addresses import Address
 
@@ -15,7 +16,7 @@ try:
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
     from confluent_kafka.admin import AdminClient
 except ImportError:
-    raise OuzelError('Kafka topics are read with confluent-kafka: pip install "ouzel[kafka]"') from None
+    raise missing("reading Kafka topics", "confluent-kafka", "kafka") from None
 
 CONNECTION_ERRORS = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._RESOLVE)
 OFFSET_ERRORS = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)

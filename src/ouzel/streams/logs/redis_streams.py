@@ -12,7 +12,8 @@ from collections.abc import Generator, Sequence
 from typing import Any, overload
 from urllib.parse import quote
 
-from ouzel.errors import DataError, OuzelError
+from ouzel.errors import DataError
+from ouzel.extras import missing
 from ouzel.numerals import is_number
 from ouzel.streams.logs.connection import ConnectedLog
 from ouzel.streams.logs.messages import Metadata
@@ -33,7 +34,7 @@ from ouzel.streams.sources.addresses import Address
 try:
     import redis
 except ImportError:
-    raise OuzelError('Redis streams are read with redis-py: pip install "ouzel[redis]"') from None
+    raise missing("reading Redis streams", "redis", "redis") from None
 
 Id = tuple[int, int]
 CONNECTION_ERRORS = (redis.ConnectionError, redis.TimeoutError)

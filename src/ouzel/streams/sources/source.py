@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, cast
 
-from ouzel.errors import DataError, OuzelError
+from ouzel.errors import DataError
+from ouzel.extras import missing
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.addresses import SCHEME, is_remote
 from ouzel.streams.sources.addresses import name_of as remote_name
@@ -44,7 +45,7 @@ def resolve_path(path: str | Path) -> Path:
     try:
         from upath import UPath
     except ImportError:
-        raise OuzelError(f'{path}: addresses are read with universal-pathlib: pip install "ouzel[remote]"') from None
+        raise missing(f"{path}: reading files by address", "universal-pathlib", "remote") from None
     try:
         found = UPath(str(path))
         found.exists()

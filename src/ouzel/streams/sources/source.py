@@ -14,7 +14,6 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, cast
 
 from ouzel.errors import DataError
-from ouzel.extras import missing
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.addresses import SCHEME, is_remote
 from ouzel.streams.sources.addresses import name_of as remote_name
@@ -45,6 +44,8 @@ def resolve_path(path: str | Path) -> Path:
     try:
         from upath import UPath
     except ImportError:
+        from ouzel.extras import missing
+
         raise missing(f"{path}: reading files by address", "universal-pathlib", "remote") from None
     try:
         found = UPath(str(path))

@@ -193,9 +193,10 @@ def _parted(state: TwoClasses, budget: float) -> SeveralClasses:
     """Two classes as the first two of several: half a margin for the one, half against the other."""
     found = allocate(several_classes.layout(len(state.table), 2, budget))
     pairs = ((found.features, state.features), (found.block, state.block), (found.effects, state.effects))
-    for mine, old in pairs:
-        for name in set(mine._fields) - {"weights", "shares", "cells"}:
+    for mine, old in (*pairs, (found.effects.pool, state.effects.pool)):
+        for name in set(mine._fields) - {"weights", "shares", "cells", "pool"}:
             getattr(mine, name)[...] = getattr(old, name)
+    found.effects.pool.weights[:] = state.effects.pool.weights
     found.places[:] = state.places
     cells = state.effects.cells[: len(found.effects.cells)]
     found.effects.cells[: len(cells), 0] = cells[:, 0] * np.array([-0.5, 0.5], np.float32)

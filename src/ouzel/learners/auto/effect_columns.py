@@ -23,6 +23,7 @@ from ouzel.learners.auto.effects import (
     OF_PAIRS,
     OF_TWO,
     OFFERED,
+    SCORES,
     SEEN,
     STRIDE,
     Effects,
@@ -81,7 +82,7 @@ def _open(effects: Effects, seen: int) -> None:
     if not count or len(sample) < ENOUGH:
         return
     if not effects.opened.any():
-        effects.beliefs[:] = FIRST
+        effects.beliefs[:], effects.pooled[:] = FIRST[:SCORES], FIRST[SCORES:]
     for level in range(LEVELS):
         if seen >= FROM[OF_BINS][level]:
             for column in range(effects.opened[OF_BINS, level], count):

@@ -8,9 +8,10 @@ so m_1 is a generalised additive model and m_2 one with interactions (Lou, Carua
 Intelligible Models with Pairwise Interactions", KDD), learnt in one pass: the weights of m_1 by the loss of m_1, those
 of pairs by that of m_2. For F weights in a sum and the slope g of its loss (AdaGrad; Duchi et al., 2011, eq. (4)):
     s <- s + g^2,    w <- w - rate g / (F^0.75 sqrt(s + 0.03)).
-The prediction is the mean of the three by the probabilities they give, weighed by Fixed Share (`sharing.py`) from
-almost all on m_0: where the lines suffice, they are what is believed. Numbers are learnt in units of the root mean
-square of what m_0 leaves.
+A fourth score pools the three: u_0 m_0 + u_1 m_1 + u_2 m_2, with u by online Newton steps that forget (`mixing.py`), so
+that effects count for more, or less, than they were learnt. The prediction is the mean of the four by the probabilities
+they give, weighed by Fixed Share (`sharing.py`) from almost all on m_0: where the lines suffice, they are what is
+believed. Numbers are learnt in units of the root mean square of what m_0 leaves, and pooled as differences from m_0.
 
 Edges are numbers that occurred, and values are only compared with them: no monotone change of a column matters. A
 value that is absent is 0. Which columns there are, and where their edges lie, `effect_columns.py` decides.
@@ -25,7 +26,8 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, int64, require, uint8, uint32
-from ouzel.learners.auto.mixing import softmax
+from ouzel.learners.auto import mixing
+from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, learn_mixture, softmax
 from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, logistic
 from ouzel.sketches.hashing import finish_hash
 
@@ -38,9 +40,11 @@ MOST_CELLS = 1 << 17
 SAMPLE = 256  # examples of which numbers are kept
 RATES, NUMBER_RATES = (0.35, 1.1), (0.3, 0.3)  # of bins, and of pairs
 DAMPING = 0.03
-EXPERTS = 3  # the score of the linear models; with bins; with pairs
-FIRST = (0.98, 0.01, 0.01)  # what they are believed at first
-SHARED = (0.5, 0.25, 0.25)  # how what is shared is parted
+SCORES = 3  # that of the linear models; with bins; with pairs
+EXPERTS = SCORES + 1  # and the one that pools them
+FIRST = (0.97, 0.01, 0.01, 0.01)  # what they are believed at first
+SHARED = (0.4, 0.2, 0.2, 0.2)  # how what is shared is parted
+END = 8.0  # scores are cut there to be pooled; of several classes so far below the best
 ALPHA = 0.002
 SMALLEST = 1e-3  # slope that moves a weight
 MOST_STRIDE = 2.0**40  # rows
@@ -59,6 +63,8 @@ class Effects(NamedTuple):
     sample: np.ndarray  # (256, 24) float32  values of the sampled rows
     cells: np.ndarray  # (N, 2, K) float32  weights and sums of squared slopes of each bin and pair of bins
     beliefs: np.ndarray  # (3,) float64
+    pooled: np.ndarray  # (1,) float64  how far the pool of the three is believed
+    pool: Mixture  # of the three
     totals: np.ndarray  # (9,) float64  rows learnt; columns; rows offered to the sample, its stride, rows in it; of
     # numbers to predict the importance and squares of what the lines leave, the smallest, the largest
 
@@ -73,7 +79,9 @@ def layout(dimension: int, classes: int, budget: float) -> Any:
         opened=int64(2, LEVELS, most=COLUMNS),
         sample=float32(SAMPLE, COLUMNS),
         cells=float32(cells, 2, classes),
-        beliefs=float64(EXPERTS, fill=1.0 / EXPERTS, least=0.0, most=1.0),
+        beliefs=float64(SCORES, fill=1.0 / SCORES, least=0.0, most=1.0),
+        pooled=float64(1, least=0.0, most=1.0),
+        pool=mixing.layout(SCORES),
         totals=float64(9, least=(*(0.0,) * 7, -inf, -inf)),
     )
 
@@ -91,6 +99,7 @@ def check(effects: Effects) -> None:
     require(fits, "columns of effects do not fit their slots")
     require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")
     require((effects.opened <= count).all(), "effects have bins of columns that do not exist")
+    mixing.check(effects.pool)
 
 
 def fade(effects: Effects, kept: float) -> None:
@@ -179,8 +188,30 @@ def _add(cells, at, start, stop, before, scores):
 
 
 @force_inline
-def _predict_row(effects, kind, out, x, bins, at, scores, chances):
+def _pool(effects, kind, scores, margins):
+    """Write the score that pools the others behind them; `margins` (3, K) take the scores as they are pooled."""
+    for e in range(SCORES):
+        best = scores[e, 0]
+        for c in range(scores.shape[1]):
+            best = max(best, scores[e, c])
+        for c in range(scores.shape[1]):
+            if kind == NUMBERS:
+                margins[e, c] = scores[e, c] - scores[0, c]
+            elif kind == TWO:
+                margins[e, c] = min(max(scores[e, c], -END), END)
+            else:
+                margins[e, c] = max(scores[e, c] - best, -END)
+    for c in range(scores.shape[1]):
+        total = scores[0, c] if kind == NUMBERS else 0.0
+        for e in range(SCORES):
+            total += effects.pool.weights[e] * margins[e, c]
+        scores[SCORES, c] = total
+
+
+@force_inline
+def _predict_row(effects, kind, out, x, bins, at, room):
     """Replace the linear models' prediction in `out` by that of all; return how many cells it has, of bins and all."""
+    scores, chances, believed = room.scores, room.chances, room.believed
     classes = scores.shape[1]
     bound = _find(effects, x, bins, at)
     end = _find_pairs(effects, bins, at, bound)
@@ -188,11 +219,18 @@ def _predict_row(effects, kind, out, x, bins, at, scores, chances):
         scores[0, c] = out[1] - out[0] if kind == TWO else out[c]
     _add(effects.cells, at, 0, bound, scores[0], scores[1])
     _add(effects.cells, at, bound, end, scores[1], scores[2])
-    believed = effects.beliefs
+    for e in range(SCORES):
+        believed[e] = effects.beliefs[e]
+    believed[SCORES] = effects.pooled[0]
     if kind == NUMBERS:
-        for e in range(1, EXPERTS):
+        for e in range(1, SCORES):
             scores[e, 0] = min(max(scores[e, 0], effects.totals[LOW]), effects.totals[HIGH])
-        out[0] = believed[0] * scores[0, 0] + believed[1] * scores[1, 0] + believed[2] * scores[2, 0]
+    _pool(effects, kind, scores, room.margins)
+    if kind == NUMBERS:
+        scores[SCORES, 0] = min(max(scores[SCORES, 0], effects.totals[LOW]), effects.totals[HIGH])
+        out[0] = 0.0
+        for e in range(EXPERTS):
+            out[0] += believed[e] * scores[e, 0]
         return bound, end
     if kind == TWO:
         yes = no = 0.0
@@ -213,9 +251,9 @@ def _predict_row(effects, kind, out, x, bins, at, scores, chances):
 
 
 @force_inline
-def _believe(effects, kind, scores, chances, target, weight, unit):
+def _believe(effects, kind, room, target, weight, unit):
     """Have the beliefs learn who gave what came the larger probability."""
-    believed, total = effects.beliefs, 0.0
+    scores, chances, believed, total = room.scores, room.chances, room.believed, 0.0
     for e in range(EXPERTS):
         if kind == NUMBERS:
             off = (scores[e, 0] - target) / unit
@@ -229,6 +267,26 @@ def _believe(effects, kind, scores, chances, target, weight, unit):
         total += believed[e]
     for e in range(EXPERTS):
         believed[e] = (1.0 - ALPHA) * believed[e] / total + ALPHA * SHARED[e]
+    for e in range(SCORES):
+        effects.beliefs[e] = believed[e]
+    effects.pooled[0] = believed[SCORES]
+
+
+@force_inline
+def _learn_pool(effects, kind, room, target, weight, unit):
+    """A Newton step of the pool: of the squared loss in units, the logistic or the multinomial loss."""
+    pool, margins, root, step = effects.pool, room.margins, room.root, room.step
+    if kind == SEVERAL:
+        learn_joint_mixture(pool, margins, root, step, room.direction, room.chances[SCORES], np.int64(target), weight)
+        return
+    if kind == NUMBERS:
+        for e in range(SCORES):
+            margins[e, 0] = min(max(margins[e, 0] / unit, -END), END)
+        slope, curvature = min(max((room.scores[SCORES, 0] - target) / unit, -STRIKING), STRIKING), 1.0
+    else:
+        yes, no = logistic(room.scores[SCORES, 0])
+        slope, curvature = yes - (target > 0.0), yes * no
+    learn_mixture(pool, margins[:, 0], root, step, weight * slope, weight * curvature)
 
 
 @force_inline
@@ -315,10 +373,12 @@ def rescale(effects, unit, low, high):
 
 
 @force_inline
-def _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes, some):
+def _learn_row(effects, kind, target, weight, unit, bound, end, at, room, slopes, some):
     """A step of the beliefs, and of the weights of a row's cells: `bound` of bins, and those of pairs up to `end`."""
-    _believe(effects, kind, scores, chances, target, min(weight, MOST_WEIGHT), unit)
-    for e in range(1, EXPERTS):
+    scores, chances = room.scores, room.chances
+    _believe(effects, kind, room, target, min(weight, MOST_WEIGHT), unit)
+    _learn_pool(effects, kind, room, target, min(weight, MOST_WEIGHT), unit)
+    for e in range(1, SCORES):
         first, last = (0, bound) if e == 1 else (bound, end)
         rate, many, count = (NUMBER_RATES if kind == NUMBERS else RATES)[e - 1], np.float64(max(last - first, 1)), 0
         step = rate * unit / sqrt(many * sqrt(many))
@@ -333,12 +393,28 @@ def _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chan
         _move(effects.cells, at, first, last, slopes, some[:count], np.float32(step))
 
 
+class Room(NamedTuple):
+    """Room to work in, for one example."""
+
+    scores: np.ndarray  # (4, K) float64
+    chances: np.ndarray  # (4, K) float64
+    margins: np.ndarray  # (3, K) float64  scores as they are pooled
+    believed: np.ndarray  # (4,) float64
+    direction: np.ndarray  # (3,) float64  slope of the pool's loss
+    step: np.ndarray  # (3,) float64  of the pool
+    root: np.ndarray  # (3, 3) float64  of the pool's curvature
+
+
 @kernel
 def _room(effects):
-    """Room to work in: numbers of columns, their bins, cells, scores and probabilities."""
+    """Room to work in: numbers of columns, their bins, cells; scores and probabilities."""
     classes, cells = effects.cells.shape[2], LEVELS * (COLUMNS + PAIRS) + 1
-    bins, at = np.zeros((LEVELS, COLUMNS), np.int64), np.zeros(cells, np.int64)
-    return np.zeros(COLUMNS, np.float32), bins, at, np.zeros((EXPERTS, classes)), np.zeros((EXPERTS, classes))
+    bins, at, numbers = np.zeros((LEVELS, COLUMNS), np.int64), np.zeros(cells, np.int64), np.zeros((6, EXPERTS))
+    scores, chances, margins = (np.zeros((EXPERTS, classes)), np.zeros((EXPERTS, classes)), np.zeros((SCORES, classes)))
+    room = Room(
+        scores, chances, margins, numbers[0], numbers[1, :SCORES], numbers[2, :SCORES], numbers[3 : 3 + SCORES, :SCORES]
+    )
+    return np.zeros(COLUMNS, np.float32), bins, at, room
 
 
 @kernel
@@ -347,17 +423,18 @@ def learn_effects(effects, rows, start, stop, targets, importances, kind, out):
     totals = effects.totals
     if totals[COUNT] == 0.0:
         return
-    x, bins, at, scores, chances = _room(effects)
-    slopes, some = np.zeros(scores.shape[1], np.float32), np.zeros(scores.shape[1] + 1, np.int64)
+    x, bins, at, room = _room(effects)
+    classes = effects.cells.shape[2]
+    slopes, some = np.zeros(classes, np.float32), np.zeros(classes + 1, np.int64)
     for i in range(start, stop):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         _read(effects, rows.indices[here], rows.values[here], x)
         target, weight, line = np.float64(targets[i]), min(np.float64(importances[i]), MOST_IMPORTANCE), out[i, 0]
         unit = _note_number(totals, line, target, weight) if kind == NUMBERS and weight > 0.0 else 1.0
         if effects.opened[OF_BINS, 0] > 0:
-            bound, end = _predict_row(effects, kind, out[i], x, bins, at, scores, chances)
+            bound, end = _predict_row(effects, kind, out[i], x, bins, at, room)
             if weight > 0.0 and unit > 0.0:
-                _learn_row(effects, kind, target, weight, unit, bound, end, at, scores, chances, slopes, some)
+                _learn_row(effects, kind, target, weight, unit, bound, end, at, room, slopes, some)
         if weight > 0.0:
             _sample(effects, x)
 
@@ -367,8 +444,8 @@ def predict_effects(effects, rows, kind, out):
     """Replace what the linear models predict of rows, in `out` (n, K), by what all do."""
     if effects.opened[OF_BINS, 0] == 0:
         return
-    x, bins, at, scores, chances = _room(effects)
+    x, bins, at, room = _room(effects)
     for i in range(len(out)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         _read(effects, rows.indices[here], rows.values[here], x)
-        _predict_row(effects, kind, out[i], x, bins, at, scores, chances)
+        _predict_row(effects, kind, out[i], x, bins, at, room)

@@ -6,6 +6,8 @@ of two classes, the scores of several, or a number.
 
 import math
 
+import numpy as np
+
 from ouzel.learners.auto import effect_columns, effects
 
 BINS = (4, 8, 16, 32)
@@ -25,6 +27,7 @@ class Effects:
         self.offered, self.stride = 0, 1
         self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; columns that have pairs
         self.cells, self.beliefs = {}, None
+        self.u, self.curvature = [1 / 3] * 3, [[float(e == f) for f in range(3)] for e in range(3)]  # of the pool
         self.count = self.squares = 0.0
         self.low, self.high = math.inf, -math.inf
 
@@ -41,9 +44,11 @@ class Effects:
             scores = [line, additive, crossed]
             if self.kind == "numbers":
                 scores[1:] = [[min(max(score[0], self.low), self.high)] for score in scores[1:]]
+            scores.append(self._pool(scores))
             found = self._mean(scores)
             if weight > 0 and unit > 0:
                 self._believe(scores, target, min(weight, 10.0), unit)
+                self._learn_pool(scores, target, min(weight, 10.0), unit)
                 rates = effects.NUMBER_RATES if self.kind == "numbers" else effects.RATES
                 self._step(bins, scores[1], target, weight, unit, rates[0])
                 self._step(pairs, scores[2], target, weight, unit, rates[1])
@@ -82,6 +87,44 @@ class Effects:
         ]
         logs = [math.log(max(share, 1e-300)) for share in shares]
         return [logs[1] - logs[0]] if self.classes == 1 else logs
+
+    def _parts(self, scores):
+        """The three scores as they are pooled: differences of numbers, margins within 8, scores to 8 below the best."""
+        if self.kind == "numbers":
+            return [[score[0] - scores[0][0]] for score in scores[:3]]
+        if self.classes == 1:
+            return [[min(max(score[0], -8), 8)] for score in scores[:3]]
+        return [[max(s - max(score), -8) for s in score] for score in scores[:3]]
+
+    def _pool(self, scores):
+        base = scores[0][0] if self.kind == "numbers" else 0.0
+        parts = self._parts(scores)
+        pooled = [base + sum(u * part[c] for u, part in zip(self.u, parts, strict=True)) for c in range(self.classes)]
+        return [min(max(pooled[0], self.low), self.high)] if self.kind == "numbers" else pooled
+
+    def _learn_pool(self, scores, target, weight, unit):
+        """A Newton step: A <- I + 0.9995 (A - I) + weight H, u <- u - weight A^-1 g."""
+        parts = np.array(self._parts(scores))
+        if self.kind == "numbers":
+            parts = np.clip(parts / unit, -8, 8)
+            slope = parts[:, 0] * min(max((scores[3][0] - target) / unit, -5), 5)
+            bend = max(weight, 1e-3) * np.outer(parts, parts)
+        elif self.classes == 1:
+            p = _chances(scores[3])[1]
+            slope = parts[:, 0] * (p - target)
+            bend = max(weight * p * (1 - p), 1e-3) * np.outer(parts, parts)
+        else:
+            p = np.array(_chances(scores[3]))
+            parts = parts - (parts @ p)[:, None]
+            slope = -parts[:, int(target)]
+            bend = sum(
+                weight * max(p[c], 1e-3) * np.outer(parts[:, c], parts[:, c])
+                for c in range(self.classes)
+                if p[c] > 1e-4
+            )
+        eye = np.eye(3)
+        self.curvature = eye + 0.9995 * (np.array(self.curvature) - eye) + bend
+        self.u = list(np.array(self.u) - weight * np.linalg.solve(self.curvature, slope))
 
     def _believe(self, scores, target, weight, unit):
         """Bayes' rule, and a part of what is believed is shared."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ouzel.exporting.nodes import Graph
@@ -11,6 +9,7 @@ from ouzel.learners.auto.effects import (
     BINS,
     COLUMNS,
     COUNT,
+    END,
     HIGH,
     LEVELS,
     LOW,
@@ -47,7 +46,8 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
             at = graph("Add", graph("Add", graph("Mul", chosen[0], np.array(size)), chosen[1]), before)
             second.append(_sum(graph, known, at))
     additive = graph("Sum", *first)
-    return _believed(graph, effects, kind, [line, additive, graph("Sum", additive, *second)])
+    scores = _cut(graph, effects, kind, [line, additive, graph("Sum", additive, *second)])
+    return _believed(graph, effects, kind, [*scores, _pooled(graph, effects, kind, scores)])
 
 
 def _weights(effects: Effects) -> np.ndarray:
@@ -72,12 +72,31 @@ def _sum(graph: Graph, known: str, at: str) -> str:
     return graph("ReduceSum", graph("Gather", known, at), np.array([1]), keepdims=0)
 
 
+def _cut(graph: Graph, effects: Effects, kind: int, scores: list[str]) -> list[str]:
+    """Add scores within the range of the numbers learnt; the first of them, and those of classes, are as they are."""
+    if kind != NUMBERS:
+        return scores
+    low, high = effects.totals[LOW], effects.totals[HIGH]
+    return [scores[0], *(graph("Clip", score, low, high) for score in scores[1:])]
+
+
+def _pooled(graph: Graph, effects: Effects, kind: int, scores: list[str]) -> str:
+    """Add the score that pools the others."""
+    if kind == NUMBERS:
+        parts = [scores[0], *(graph("Sub", score, scores[0]) for score in scores)]
+        weights = [1.0, *effects.pool.weights]
+    else:
+        ends = [END] if kind == TWO else []
+        below = scores if ends else [graph("Sub", s, graph("ReduceMax", s, np.array([1]))) for s in scores]
+        parts, weights = [graph("Clip", score, -END, *ends) for score in below], list(effects.pool.weights)
+    total = graph("Sum", *(graph("Mul", part, float(w)) for part, w in zip(parts, weights, strict=True)))
+    return _cut(graph, effects, kind, [scores[0], total])[1]
+
+
 def _believed(graph: Graph, effects: Effects, kind: int, scores: list[str]) -> str:
     """Add the mean of what the experts say, by how far they are believed."""
     if kind == NUMBERS:
-        low, high = effects.totals[LOW], effects.totals[HIGH]
-        said: list[Any] = [scores[0], *(graph("Clip", score, low, high) for score in scores[1:])]
-        return _mean(graph, effects, said)
+        return _mean(graph, effects, scores)
     if kind == TWO:
         yes = _mean(graph, effects, [graph("Sigmoid", score) for score in scores])
         no = _mean(graph, effects, [graph("Sigmoid", graph("Neg", score)) for score in scores])
@@ -87,4 +106,5 @@ def _believed(graph: Graph, effects: Effects, kind: int, scores: list[str]) -> s
 
 
 def _mean(graph: Graph, effects: Effects, parts: list[str]) -> str:
-    return graph("Sum", *(graph("Mul", part, float(w)) for part, w in zip(parts, effects.beliefs, strict=True)))
+    believed = [*effects.beliefs, *effects.pooled]
+    return graph("Sum", *(graph("Mul", part, float(w)) for part, w in zip(parts, believed, strict=True)))

@@ -3,8 +3,8 @@
 A table says how each tensor is stored: `rows`, the number of its list of rows; `common`, whether there is a row that
 all others are like, which else are as at first; `packed`, whether it is compressed. Tensors that it does not name are
 whole. A file may have been made up: what a tensor unpacks to is known from the layout and compared before memory is
-taken, and numbers are checked before they are put into larger arrays. A part of a state that files of earlier versions
-lack (`NEWER`) is as at first.
+taken, and numbers are checked before they are put into larger arrays. Arrays that files of earlier versions lack
+(`NEWER`) are as at first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ouzel.model.packed_bytes import is_square, size_of, unpack
 from ouzel.ranges import Range, Table, check_stored, memory
 
 LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
-NEWER = ("effects",)  # parts of states that came with a later version of the format
+NEWER = ("effects.", "effects.pool")  # how names of arrays begin that came, all at once, with a later version
 TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
 
@@ -56,19 +56,18 @@ class TensorReader:
 
     def state(self, layout: Any, prefix: str) -> Any:
         """The state of a layout. What is stored of its arrays is checked first; then they are made."""
-        lacking = [name for name in NEWER if name in layout._fields and not self._has_any(f"{prefix}{name}.")]
-        fresh = {name: allocate(getattr(layout, name)) for name in lacking}
-        layout = layout._replace(**dict.fromkeys(lacking, _Nothing()))
         parts = dict(flat(layout, prefix))
+        groups = [{name for name in parts if name.startswith(prefix + newer)} for newer in NEWER]
+        lacking = set().union(*(group for group in groups if group.isdisjoint(self.tensors)))
         for name in parts:
-            if name not in self.tensors:
+            if name not in self.tensors and name not in lacking:
                 raise OuzelError(f"{name} is missing")
-        narrow = {name: self._narrow(name, part) for name, part in parts.items()}
+        narrow = {name: self._narrow(name, part) for name, part in parts.items() if name not in lacking}
         stored = {name: self.array(name, part.shape, part.dtype) for name, part in narrow.items()}
-        found = restored(_replaced(layout, narrow.__getitem__, prefix), stored, prefix)
+        fresh = {name: allocate(_Alone(parts[name])).array for name in lacking}
+        found = restored(_replaced(layout, (parts | narrow).__getitem__, prefix), stored | fresh, prefix)
         values = dict(flat(found, prefix))
-        state = _replaced(layout, lambda name: self._widened(name, parts[name], values[name]), prefix)
-        return state._replace(**fresh)
+        return _replaced(layout, lambda name: self._widened(name, parts[name], values[name]), prefix)
 
     def array(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """What is stored under a name, unpacked."""
@@ -95,9 +94,6 @@ class TensorReader:
         if size > most and size > len(tensor):
             raise OuzelError(f"{name} unpacks to {size} bytes, more than there can be")
         return self.array(name, (size,), np.uint8).tobytes().decode()
-
-    def _has_any(self, prefix: str) -> bool:
-        return any(name.startswith(prefix) for name in self.tensors)
 
     def _narrow(self, name: str, part: Array) -> Array:
         """What is stored of an array."""
@@ -157,10 +153,6 @@ class TensorReader:
 
 class _Alone(NamedTuple):
     array: Any
-
-
-class _Nothing(NamedTuple):
-    """In place of a part of a layout that a file lacks."""
 
 
 def check_room(layouts: Iterable[Any]) -> None:

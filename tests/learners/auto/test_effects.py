@@ -85,6 +85,7 @@ def given(kind, count=1100):
     X, y = stream(kind, count)
     classes, rng = KINDS[kind][1], np.random.default_rng(3)
     lines = rng.normal(size=(count, classes) if classes > 1 else count)
+    lines[::9] *= 1.0 if kind == "numbers" else 10.0  # beyond what is pooled
     if kind == "numbers":
         lines, y = lines + 5.0, np.where(y > 6.0, 8.0, 3.0)  # of few values, whose range is soon left
         y[600::97] = 1e3
@@ -124,6 +125,12 @@ BUGS = {
     "who was right is not asked": ("believed[e] *= likely", "believed[e] *= 1.0"),
     "the other class is believed in": ("if kind == TWO and not target > 0.0:", "if kind == TWO and target > 0.0:"),
     "the mean is of two": ("for e in range(EXPERTS):\n            chances", "for e in range(2):\n            chances"),
+    "the pool does not learn": ("weight * slope, weight * curvature)", "0.0, 0.0)"),
+    "the pool of numbers learns in their own unit": ("min(max(margins[e, 0] / unit, -END), END)", "margins[e, 0]"),
+    "what is pooled is not cut": ("min(max(scores[e, c], -END), END)", "scores[e, c]"),
+    "classes are pooled as they are": ("max(scores[e, c] - best, -END)", "scores[e, c]"),
+    "how far the pool is believed is not kept": ("effects.pooled[0] = believed[SCORES]", "pass"),
+    "the pool goes down the slope of the lines": ("logistic(room.scores[SCORES, 0])", "logistic(room.scores[0, 0])"),
     "the range of numbers is not kept": ("max(scores[e, 0], effects.totals[LOW])", "scores[e, 0]"),
     "stray numbers set the unit": ("residual = min(max(residual, -most), most)\n    totals", "pass\n    totals"),
 }  # fmt: skip

@@ -14,6 +14,8 @@ import numpy as np
 
 from ouzel.layout import copied
 from ouzel.learners.auto.effects import COUNT, HIGH, LOW, RESIDUALS, SEEN, SQUARES, Effects
+from ouzel.learners.auto.gains import gains_of_mixture, mixture_onto
+from ouzel.learners.auto.mixing import Mixture
 from ouzel.learners.gains.parts import First, Gains, Peak, Rows
 
 ADDED = [SEEN, RESIDUALS, SQUARES]  # places of `totals`
@@ -27,7 +29,7 @@ def gains(base: Any, state: Any, examples: float) -> Gains:
     slots = np.flatnonzero(after.column_of)
     content = {name: getattr(after, name) for name in ("edges", "opened", "sample", "totals")}
     content["columns"] = Rows(slots, after.column_of[slots])
-    content["cells"], content["beliefs"] = after.cells, after.beliefs
+    content |= {"cells": after.cells, "beliefs": after.beliefs, "pooled": after.pooled, **after.pool._asdict()}
     growth = weighed = np.zeros(0)
     if before.totals[COUNT] > 0.0:
         growth = np.maximum(after.cells[:, 1].astype(float) - before.cells[:, 1], 0.0)
@@ -44,6 +46,8 @@ def gains(base: Any, state: Any, examples: float) -> Gains:
         "totals": after.totals[ADDED] - before.totals[ADDED],
         "ends": Peak(np.array([-after.totals[LOW], after.totals[HIGH]] if heard else [-np.inf, -np.inf])),
         "beliefs": examples * after.beliefs,
+        "pooled": examples * after.pooled,
+        "pool": gains_of_mixture(after.pool, examples),
     }
     return {"effects": found}
 
@@ -59,13 +63,17 @@ def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
         slots, numbers = first["columns"]
         effects.column_of[:], effects.column_of[slots] = 0, numbers
         effects.columns[:], effects.columns[numbers - 1] = 0, slots
-        for name in ("edges", "opened", "sample", "totals", "cells", "beliefs"):
+        for name in ("edges", "opened", "sample", "totals", "cells", "beliefs", "pooled"):
             getattr(effects, name)[...] = first[name]
+        for name in Mixture._fields:
+            getattr(effects.pool, name)[...] = first[name]
     else:
         growth, weighed = gained["growth"], gained["weighed"]
         effects.cells[:, 0] += np.divide(weighed, growth, out=np.zeros(growth.shape), where=growth > 0.0)
         effects.cells[:, 1] += growth
         effects.beliefs[:] = gained["beliefs"] / examples
+        effects.pooled[:] = gained["pooled"] / examples
+        effects = effects._replace(pool=mixture_onto(effects.pool, gained["pool"], examples))
         _open_as(effects, first)
     added = ADDED[:1] if rescaled else ADDED  # what is in units of labels is that of the worker
     effects.totals[added] = base.effects.totals[added] + gained["totals"][: len(added)]

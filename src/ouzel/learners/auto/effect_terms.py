@@ -47,10 +47,11 @@ def sample_of(effects: Effects) -> np.ndarray:
 def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
     """What each column, and each pair, adds to the margins of examples with these numbers (n, columns).
 
-    The prediction is a mean of probabilities; a term counts as far as scores with it are believed, which is exact where
-    these differ little.
+    The prediction is a mean of probabilities; a term counts as far as scores with it are believed, those of the pool by
+    its weights, which is exact where these differ little.
     """
-    with_bins = effects.beliefs[1] + effects.beliefs[2]
+    weights = effects.beliefs + effects.pooled * effects.pool.weights
+    with_bins = weights[1] + weights[2]
     bins = [_bins(effects, numbers, level) for level in range(LEVELS)]
     found = []
     for c in range(columns_with_bins(effects)):
@@ -63,7 +64,7 @@ def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
                 size = int(BINS[level])
                 before = OF_PAIRS[level] + (c * (c - 1) // 2 + other) * size * size
                 cells.append(before + bins[level][:, c] * size + bins[level][:, other])
-            found.append(Term((other, c), effects.beliefs[2] * _sum(effects, cells)))
+            found.append(Term((other, c), weights[2] * _sum(effects, cells)))
     return found
 
 

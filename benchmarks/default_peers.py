@@ -194,5 +194,10 @@ TUNED: dict[str, Figure] = {
 }
 """Single learners of ours at several settings; the best of them is known only afterwards."""
 
-DEFAULT, FORGETS = "auto", "`auto`, half-life 1000"
-ENTRANTS: dict[str, Figure] = {DEFAULT: ours("auto"), FORGETS: ours("auto", forget=1000.0), **PEERS, **TUNED}
+DEFAULT, FORGETS, LINES = "auto", "`auto`, half-life 1000", "`forms=raw`"
+OURS: dict[str, Figure] = {
+    DEFAULT: ours("auto"),
+    FORGETS: ours("auto", forget=1000.0),
+    LINES: ours("auto", forms="raw"),
+}
+ENTRANTS: dict[str, Figure] = {**OURS, **PEERS, **TUNED}

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from default_peers import DEFAULT, FORESTS, FORGETS, PEERS, TUNED
+from default_peers import DEFAULT, FORESTS, FORGETS, LINES, PEERS, TUNED
 
 RIVER, TUNED_BEST, DEFAULT_BEST = "River", "best tuned", "best default"
 LINEAR = ("River", "scikit-learn", "VW logistic", "VW squared", "VW coin")
-COLUMNS = (FORGETS, *LINEAR, *FORESTS, TUNED_BEST)
+COLUMNS = (FORGETS, LINES, *LINEAR, *FORESTS, TUNED_BEST)
 ENOUGH = 50  # mistakes of a peer
 OWN = "0"  # the order of the file
 Results = dict[str, dict[str, Any]]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from default_peers import DEFAULT, ENTRANTS, FORGETS, PEERS
+from default_peers import DEFAULT, ENTRANTS, FORGETS, OURS, PEERS
 from default_sets import Set, in_order, sets
 from default_tables import SECTIONS, Results
 
@@ -106,7 +106,7 @@ def main() -> None:
         found = everything[one.name]
         names = [name for name in ENTRANTS if name != FORGETS or one.changes]
         if given.ours:
-            names = [name for name in names if name in (DEFAULT, FORGETS)]
+            names = [name for name in names if name in OURS]
             for name, figures in itertools.product(names, ("figures", "seconds")):
                 found.setdefault(figures, {}).pop(name, None)
         for order, block in blocks.items():

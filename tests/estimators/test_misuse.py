@@ -85,7 +85,7 @@ def test_a_fit_that_fails_leaves_what_was_learnt_before(kind):
     before = found.predict(X).tolist()
 
     for bad in ([[np.inf, 0.0]] * 10, [[0.0]] * 3, "day.csv"):
-        with pytest.raises(ValueError, match="X|samples"):
+        with pytest.raises(ValueError, match=r"X|samples"):
             found.fit(bad, numbers)
         assert found.predict(X).tolist() == before
         assert found.n_features_in_ == 2

@@ -27,6 +27,7 @@ _HOME = {
     "info": "ouzel.training.inspection",
     "export": "ouzel.exporting.export",
     "effect": "ouzel.evaluation.effects",
+    "list_learners": "ouzel.evaluation.learners",
     "register": "ouzel.learners.catalogue",
     "OuzelError": "ouzel.errors",
     "DataError": "ouzel.errors",

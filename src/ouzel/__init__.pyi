@@ -54,6 +54,7 @@ from ouzel.estimators.ranker import AdaGradRanker as AdaGradRanker
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier as SketchedNewtonClassifier
 from ouzel.estimators.sketched_newton import SketchedNewtonRegressor as SketchedNewtonRegressor
 from ouzel.evaluation.effects import effect as effect
+from ouzel.evaluation.learners import list_learners as list_learners
 from ouzel.evaluation.progressive import progressive_validation as progressive_validation
 from ouzel.evaluation.testing import evaluate as evaluate
 from ouzel.exporting.export import export as export

@@ -26,6 +26,20 @@ PARTIAL, LOCK = ".partial", ".lock"
 LONGEST = 64  # characters of a file's name that stand in the names beside it: file systems take 255 bytes
 
 
+def as_path(given: object) -> Path:
+    """A path as given, text or a `Path`; anything else is an OuzelError.
+
+    >>> as_path("day.csv").suffix
+    '.csv'
+    >>> as_path(None)
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: the path of a file is text or a pathlib.Path; got None
+    """
+    if not isinstance(given, (str, os.PathLike)):
+        raise OuzelError(f"the path of a file is text or a pathlib.Path; got {given!r:.80}")
+    return Path(given)
+
+
 @contextmanager
 def write_atomically(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write to; in one step at the end, and on disk by then, it takes the place of `path`.
@@ -41,7 +55,7 @@ def write_atomically(path: str | Path) -> Iterator[BinaryIO]:
     >>> path.read_text(), [entry.name for entry in path.parent.iterdir()]
     ('whole', ['words'])
     """
-    path = Path(path)
+    path = as_path(path)
     target = check_place(path)
     beside = None
     try:

@@ -64,7 +64,7 @@ class Family(NamedTuple):
             choices=entry.get("choices", {}),
             title=entry.get("title") or title_of(first),
             tasks=tuple(entry.get("tasks", tasks_of(first))),
-            base=entry.get("base", "Budgeted" if first.budgeted else "Named"),
+            base=entry.get("base", "Named"),
             omit=frozenset(entry.get("omit", ())) | NEVER,
             about=entry.get("about", {}),
             defaults={task: entry.get(task, {}) for task in BASES},

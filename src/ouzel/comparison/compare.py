@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ouzel.comparison.confidence import Difference
 from ouzel.comparison.contestant import enter, is_contestant
@@ -30,6 +30,9 @@ from ouzel.evaluation.notebook import line_for
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import as_stream
 from ouzel.streams.groups import Groups
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -110,19 +113,19 @@ class Comparison:
         """Write the table to a .csv, .md or .tex file."""
         write_table(self.table, path)
 
-    def plot(self, path: str) -> None:
-        """Draw the error against the varied setting, or over the stream, to an .svg, .png or .pdf file.
+    def plot(self, path: str | None = None) -> Figure:
+        """Draw the error against the varied setting, or over the stream.
 
-        With `each` it is a diagram of critical differences between mean ranks.
+        With `each` it is a diagram of critical differences between mean ranks. Writes an .svg, .png or .pdf file if one
+        is named, and returns a figure of matplotlib, which a notebook shows.
         """
         from ouzel.comparison.plots import draw_comparison, draw_cumulative, draw_ranks
 
         if self.files:
-            draw_ranks(errors_of_files(self._results()), path)
-        elif self.summaries:
-            draw_cumulative({name_of(entry.candidate): entry for entry in self.summaries}, path, self.title)
-        else:
-            draw_comparison(self.entries, path, self.title, self._recovered, self.reference)
+            return draw_ranks(errors_of_files(self._results()), path)
+        if self.summaries:
+            return draw_cumulative({name_of(entry.candidate): entry for entry in self.summaries}, path, self.title)
+        return draw_comparison(self.entries, path, self.title, self._recovered, self.reference)
 
     def _results(self) -> dict[str, list[dict[str, Any]]]:
         return {file: found.to_json() for file, found in self.files.items()}
@@ -137,12 +140,10 @@ class Comparison:
         return "\n".join([*lines, found.note])
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from ouzel.evaluation import html_tables
 
         found = self.table
-        head = "".join(f"<th>{escape(title)}</th>" for title in found.titles)
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in found.cells)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(found.note)}</p>"
+        return html_tables.table(found.titles, found.cells, found.note)
 
 
 class Watch(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,16 +14,19 @@ from ouzel.comparison.significance import critical_difference, mean_ranks
 from ouzel.evaluation.curve_plots import draw_curves
 from ouzel.plotting.axes import COLOURS, Line, draw_lines, draw_panels, new_figure, save
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MOST_DRAWN = 8  # candidates, beside which more cannot be told apart
 
 
 def draw_comparison(
     entries: Sequence[Entry],
-    path: str,
+    path: str | None,
     title: str = "",
     recovered: Mapping[int, float | None] | None = None,
     reference: Entry | None = None,
-) -> None:
+) -> Figure:
     """Draw the plot for the varied settings; recovery errors, by the identity of an entry, are drawn too."""
     title = f"{title}, {entries[0].scores.examples:,} examples" if title else ""
     candidates = [entry.candidate for entry in entries]
@@ -35,26 +38,25 @@ def draw_comparison(
         budgets = [entry.budget / 1024 for entry in candidates if entry.budget]
         errors[reference.candidate.learner] = ([min(budgets), max(budgets)], [reference.figure] * 2)
         lines = _lines(best, _kilobytes, lambda entry: recovered[id(entry)] if recovered else None)
-        draw_panels({"recovery error": lines, y: errors}, path, x="budget in KB", log_x=True, title=title)
-    elif any(entry.budget for entry in candidates):
+        return draw_panels({"recovery error": lines, y: errors}, path, x="budget in KB", log_x=True, title=title)
+    if any(entry.budget for entry in candidates):
         lines = _lines(best, _kilobytes, lambda entry: entry.figure)
-        draw_lines(lines, path, x="budget in KB", y=y, title=title, log_x=True)
-    elif any(entry.l1 for entry in candidates):
+        return draw_lines(lines, path, x="budget in KB", y=y, title=title, log_x=True)
+    if any(entry.l1 for entry in candidates):
         lines = _lines(best, lambda entry: entry.nonzeros or None, lambda entry: entry.figure)
-        draw_lines(lines, path, x="weights that are not zero", y=y, title=title, log_x=True)
-    elif any(entry.step for entry in candidates):
+        return draw_lines(lines, path, x="weights that are not zero", y=y, title=title, log_x=True)
+    if any(entry.step for entry in candidates):
         lines = _lines(entries, lambda entry: entry.candidate.step, lambda entry: entry.figure)
-        draw_lines(lines, path, x="step size", y=y, title=title, log_x=True)
-    elif len(varied) == 1 and all(
+        return draw_lines(lines, path, x="step size", y=y, title=title, log_x=True)
+    if len(varied) == 1 and all(
         isinstance(value, (int, float)) for entry in candidates for value in entry.varied.values()
     ):
         (name,) = varied
         lines = _lines(entries, lambda entry: entry.candidate.varied.get(name), lambda entry: entry.figure)
-        draw_lines(lines, path, x=name, y=y, title=title, log_x=True)
-    else:
-        curves = {name_of(entry.candidate): entry.curve.points for entry in entries}
-        task = entries[0].model.task
-        draw_curves(curves, path, task.numbers, task.groups, title)
+        return draw_lines(lines, path, x=name, y=y, title=title, log_x=True)
+    curves = {name_of(entry.candidate): entry.curve.points for entry in entries}
+    task = entries[0].model.task
+    return draw_curves(curves, path, task.numbers, task.groups, title)
 
 
 def _kilobytes(entry: Entry) -> float | None:
@@ -74,7 +76,7 @@ def _lines(entries: Sequence[Entry], x: Any, y: Any) -> dict[str, Line]:
     return lines
 
 
-def draw_cumulative(found: Mapping[str, Summary], path: str, title: str = "") -> None:
+def draw_cumulative(found: Mapping[str, Summary], path: str | None, title: str = "") -> Figure:
     """The three figures: rate of mistakes, updates and seconds so far; means over orders, in bands of their spread.
 
     Of many candidates the best eight are drawn; bands are one standard deviation to each side.
@@ -95,10 +97,10 @@ def draw_cumulative(found: Mapping[str, Summary], path: str, title: str = "") ->
         bands[of] = spread if of != "seconds" else {}
     title = f"{title}, {int(first.examples[-1]):,} examples, {len(first.mistakes)} orders" if title else ""
     title += f"; the best {MOST_DRAWN} of {len(found)}" if title and len(found) > MOST_DRAWN else ""
-    draw_panels(panels, path, x="examples", log_y=("seconds",), title=title, bands=bands)
+    return draw_panels(panels, path, x="examples", log_y=("seconds",), title=title, bands=bands)
 
 
-def draw_ranks(errors: Mapping[str, Mapping[str, float]], path: str) -> None:
+def draw_ranks(errors: Mapping[str, Mapping[str, float]], path: str | None) -> Figure:
     """Mean ranks over files, the best at the left; a bar joins learners whose ranks do not differ for certain.
 
     A critical-difference diagram, of Demšar (2006), JMLR 7; `errors` are by file and learner.
@@ -131,7 +133,7 @@ def draw_ranks(errors: Mapping[str, Mapping[str, float]], path: str) -> None:
     axes.set_ylim(under + 0.6 * half, -0.8)
     axes.set_title(f"mean rank over {len(errors)} files; critical difference {apart:.2f}", fontsize=10)
     axes.axis("off")
-    save(figure, path)
+    return save(figure, path)
 
 
 def _bars(ranks: np.ndarray, apart: float) -> list[tuple[float, float]]:

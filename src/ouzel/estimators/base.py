@@ -24,7 +24,7 @@ from ouzel.model.importance import heaviest, most_important
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
-from ouzel.ranges import Bits, HalfLife, Passes, Seed, checked
+from ouzel.ranges import Bits, HalfLife, Passes, Range, Seed, check, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
 from ouzel.streams.missing import NA_FEATURE
@@ -46,6 +46,8 @@ COMMON = (
 )
 """Parameters that are not settings of the learner."""
 
+AT_MOST = Range(1, 1 << 31, whole=True)  # features shown
+CLASS = "estimator"  # what a file's note of its class is called
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
 
 ONE_PASS = "one pass does not fit its 50 unscaled examples; 20 do (tests/estimators/test_class_weights.py)"
@@ -82,7 +84,9 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     hinges: Any = None
     missing: Any = "indicator"
 
-    def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
+    def top_weights(
+        self, n: int = 20, feature_names: Any = None
+    ) -> list[tuple[Any, float]] | dict[Any, list[tuple[Any, float]]]:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
 
         Weights of features in different units do not compare; see `feature_importance`.
@@ -92,9 +96,10 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         pipeline, `pipeline[:-1].get_feature_names_out()`.
         """
         check_is_fitted(self, "model_")
+        n = int(check("n", AT_MOST, n))
         return self._by_class(heaviest(self.model_, n), feature_names, lambda feature: feature[:2])
 
-    def feature_importance(self, n: int = 20, feature_names: Any = None) -> Any:
+    def feature_importance(self, n: int = 20, feature_names: Any = None) -> list[Feature] | dict[Any, list[Feature]]:
         """The n most important features (name, weight, importance), most important first; the intercept comes last.
 
         The importance of a feature is |weight| × its standard deviation in the examples learnt: how far it usually
@@ -110,6 +115,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         ['income', 'rate']
         """
         check_is_fitted(self, "model_")
+        n = int(check("n", AT_MOST, n))
         return self._by_class(most_important(self.model_, n), feature_names, lambda feature: feature)
 
     def _by_class(self, columns: list[Any], feature_names: Any, as_shown: Callable[[Feature], Any]) -> Any:
@@ -137,7 +143,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
 
         check_is_fitted(self, "model_")
         said = self.columns_said()
-        persistence.save(self.model_, path, {"reading": said} if said else None)
+        persistence.save(self.model_, path, {CLASS: type(self).__name__, **({"reading": said} if said else {})})
 
     @property
     def bytes_used_(self) -> int:
@@ -201,8 +207,13 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     def _shown_weights(self) -> np.ndarray:
         """Weights (columns, 1 + features) in the order and with the signs of margins as shown."""
         check_is_fitted(self, "model_")
-        table, space = shown_weights(self.model_.classes, self.model_.weights()), self.model_.space
-        if space.fixed_columns and space.width is None and set(space.kinds.values()) == {NUMBER}:
+        space = self.model_.space
+        if self.model_.budgeted:
+            raise AttributeError("a byte budget keeps no weight vector; ask for top_weights")
+        if space.fixed_columns and space.width is None and set(space.kinds.values()) != {NUMBER}:
+            raise AttributeError("columns of words, dates or texts have many weights each; ask for top_weights")
+        table = shown_weights(self.model_.classes, self.model_.weights())
+        if space.fixed_columns and space.width is None:
             ids = [space.id_of(name, self.model_.seed, self.model_.bits) for name in space.kinds]
             slots = [0, *(feature + 1 for feature in ids if feature is not None)]
             table = np.pad(table, ((0, 0), (0, max(0, max(slots) + 1 - table.shape[1]))))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.mixins import ActiveSet, Budgeted
+from ouzel.estimators.mixins import ActiveSet
 from ouzel.estimators.named import Learners, Named, Term
 from ouzel.estimators.regressor import Regressor
 
@@ -57,7 +57,7 @@ class AWMSketchClassifier(ActiveSet, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class WMSketchClassifier(Budgeted, Classifier):
+class WMSketchClassifier(Named, Classifier):
     """Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): all weights in a CountSketch.
 
     Parameters
@@ -110,7 +110,7 @@ class WMSketchClassifier(Budgeted, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TruncationClassifier(Budgeted, Classifier):
+class TruncationClassifier(Named, Classifier):
     """The heaviest weights, or a sample in which heavy ones are likelier (Tai et al. 2018, Algorithms 3 and 4).
 
     Parameters
@@ -146,7 +146,7 @@ class TruncationClassifier(Budgeted, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SpaceSavingClassifier(Budgeted, Classifier):
+class SpaceSavingClassifier(Named, Classifier):
     """Weights of the most frequent features, found by SpaceSaving (Metwally, Agrawal & El Abbadi 2005).
 
     Parameters
@@ -178,7 +178,7 @@ class SpaceSavingClassifier(Budgeted, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CountMinClassifier(Budgeted, Classifier):
+class CountMinClassifier(Named, Classifier):
     """Weights of the most frequent features, found by a CountMin sketch (Cormode & Muthukrishnan 2005) and a heap.
 
     Parameters
@@ -214,7 +214,7 @@ class CountMinClassifier(Budgeted, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FeatureHashingClassifier(Budgeted, Classifier):
+class FeatureHashingClassifier(Named, Classifier):
     """Feature hashing (Weinberger et al. 2009) within a byte budget; it has no list of heavy features.
 
     Parameters

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -17,17 +18,26 @@ from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
 from ouzel.model.intervals import labels_in_sets, sets_of
 from ouzel.model.remarks import absent_classes
-from ouzel.model.room import beginning
+from ouzel.model.room import beginning, starting_anew
+from ouzel.streams.labels import Label
 from ouzel.streams.sources.error_context import wrap_errors
 
 FEW_CLASSES = 20  # numbers of up to so many values may be classes
 CLOSE = 1 << 16  # the largest size of whole numbers that are counted each
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
 def _gives_probabilities(self: Classifier) -> bool:
     if not self._is_probabilistic():
         raise AttributeError("probabilities need a probabilistic loss: loss='logistic'")
     return True
+
+
+def with_probabilities(method: Method) -> Method:
+    """A method that there is where the loss is a probabilistic one."""
+    return available_if(_gives_probabilities)(method)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,8 +53,8 @@ class Classifier(ClassifierMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
-        self.__dict__.pop("model_", None)
-        self._learn(X, y, None, sample_weight, passes=self.passes)
+        with starting_anew(self):
+            self._learn(X, y, None, sample_weight, passes=self.passes)
         absent = absent_classes(self.model_)
         if absent is not None:
             warnings.warn(absent, stacklevel=2)
@@ -54,6 +64,10 @@ class Classifier(ClassifierMixin, Estimator):
         """Learn more examples. `classes`, on the first call, declares all there will be; others are refused then."""
         with beginning(self):
             return self._learn(X, y, classes, sample_weight, passes=1)
+
+    if TYPE_CHECKING:
+
+        def predict_one(self, x: dict[Any, Any], **_: Any) -> Label | None: ...
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins (n,), positive for `classes_[1]`; with more than two classes (n, classes)."""
@@ -65,7 +79,7 @@ class Classifier(ClassifierMixin, Estimator):
         margins = self.decision_function(X)
         return labels_of(self.model_.classes, margins)
 
-    @available_if(_gives_probabilities)
+    @with_probabilities
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities (n, classes) in the order of `classes_`."""
         margins = self.decision_function(X)
@@ -73,7 +87,7 @@ class Classifier(ClassifierMixin, Estimator):
             return np.ones((len(margins), 1))
         return probabilities(self.model_.loss, margins, self.model_.task.joint)
 
-    @available_if(_gives_probabilities)
+    @with_probabilities
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):

@@ -37,16 +37,7 @@ class Sketched(Named):
         return self.model_.module.condition_number(self.model_.states[0], self.model_.settings)
 
 
-class Budgeted(Named):
-    """Learner of a byte budget, which has no list of its features."""
-
-    @property
-    def coef_(self) -> Any:
-        """Not known: a budget has no list of its features; see `top_weights`."""
-        raise AttributeError("a byte budget keeps no weight vector; ask for top_weights")
-
-
-class ActiveSet(Budgeted):
+class ActiveSet(Named):
     """The learner of many classes, by noise-contrastive estimation, where `noise` is not 0."""
 
     noise: int

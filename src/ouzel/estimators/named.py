@@ -9,7 +9,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import COMMON, Estimator
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
-from ouzel.model.settings import chosen_by_name
+from ouzel.model.settings import chosen_by_name, unknown_setting
 from ouzel.terms.names import FAMILIES, name_of, to_json
 from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
 
@@ -29,6 +29,21 @@ class Named(Estimator):
     learner: ClassVar[str]  # name in the catalogue
     choices: ClassVar[tuple[str, ...]] = ()
     learners: ClassVar[Learners] = {}
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Refuse, in one line, a parameter that there is not."""
+        for name in given:
+            if name not in cls.__dataclass_fields__:
+                raise unknown_setting(f"{cls.__name__} has no parameter", name, cls._get_param_names())
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, all or, if a name is wrong, none."""
+        known = self.get_params(deep=False)
+        for name in params:
+            if name not in known:
+                raise unknown_setting(f"{type(self).__name__} has no parameter", name, known)
+        return super().set_params(**params)
 
     @classmethod
     def choice(cls, learner: str) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.evaluation.ranking import average_precision
-from ouzel.model.room import beginning
+from ouzel.model.room import beginning, starting_anew
 from ouzel.model.tasks.ranking import groups_of
 from ouzel.streams.concatenation import concatenate
 
@@ -30,8 +30,8 @@ class Ranker(Estimator):
 
         `qid` (n,) numbers or names the groups, each a run of rows; without it all rows are one group.
         """
-        self.__dict__.pop("model_", None)
-        return self._learn(X, y, qid, self.passes)
+        with starting_anew(self):
+            return self._learn(X, y, qid, self.passes)
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None) -> Self:
         """Learn more groups."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.model.answers import estimates
 from ouzel.model.intervals import intervals_about
-from ouzel.model.room import beginning
+from ouzel.model.room import beginning, starting_anew
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -26,8 +26,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with targets y (n,), `passes` times."""
-        self.__dict__.pop("model_", None)
-        return self._learn(X, y, sample_weight, passes=self.passes)
+        with starting_anew(self):
+            return self._learn(X, y, sample_weight, passes=self.passes)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn more examples."""
@@ -38,6 +38,12 @@ class Regressor(RegressorMixin, Estimator):
         """Predict numbers (n,): the margins, or rates under the Poisson loss."""
         margins = self._margins(X)
         return estimates(self.model_.loss, margins)
+
+    if TYPE_CHECKING:
+
+        def predict_one(self, x: dict[Any, Any], **_: Any) -> float: ...
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
 
     def predict_interval(self, X: Any, level: float | None = None) -> np.ndarray:
         """The ends (n, 2) of intervals about the numbers predicted; infinite before anything was learnt.

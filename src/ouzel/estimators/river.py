@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Iterator
+from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +26,19 @@ from ouzel.streams.labels import encode_labels
 from ouzel.streams.memory import blocks_from
 
 ONE = np.float32(1.0)
+
+
+class Explanations(list[dict[str, Any]]):
+    """Why an example is predicted as it is, an entry a class; a notebook shows a table of each."""
+
+    def _repr_html_(self) -> str:
+        from ouzel.evaluation.html_tables import Records
+
+        return "".join(
+            f"<p>{escape(str(entry.get('class', '')))} margin {entry['margin']:.4g}</p>"
+            + Records(entry["features"])._repr_html_()
+            for entry in self
+        )
 
 
 class RiverProtocol:
@@ -82,7 +96,7 @@ class RiverProtocol:
         margins = model.preparation.recalibrated_one(model.task, margins)
         return probabilities_one(model.loss, model.classes, margins, model.task.joint)
 
-    def explain_one(self, x: dict[Any, Any]) -> list[dict[str, Any]]:
+    def explain_one(self, x: dict[Any, Any]) -> Explanations:
         """Why one example is predicted as it is: the margin, and what each feature adds to it, the most first.
 
         A list of one entry for two classes and for numbers, of one a class for more: `class` (that of a positive
@@ -101,7 +115,8 @@ class RiverProtocol:
         margins = self._margins_one(x)
         slots, values = self._slots.row(x)
         rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
-        return next(contributions(self.model_, rows, np.array(margins if len(margins) == 1 else [margins])))
+        found = next(contributions(self.model_, rows, np.array(margins if len(margins) == 1 else [margins])))
+        return Explanations(found)
 
     def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""

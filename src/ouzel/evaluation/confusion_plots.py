@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.evaluation.curve_plots import draw_calibration
-from ouzel.evaluation.testing import TestReport
 from ouzel.plotting.axes import new_figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_CLASSES = 30  # of a confusion matrix that is drawn
 MOST_COUNTS = 12  # of one whose counts are written
 
 
-def draw_tests(found: Mapping[str, TestReport], path: str) -> None:
+def draw_tests(found: Mapping[str, Any], path: str | None) -> Figure:
     """Draw the confusion matrix of the first model, and the calibration of all models with probabilities."""
     name, first = next(iter(found.items()))
     confused = first.confusion is not None and 2 <= len(first.confusion) <= MOST_CLASSES
@@ -29,10 +31,10 @@ def draw_tests(found: Mapping[str, TestReport], path: str) -> None:
         _draw_confusion(panels.pop(0), name, first)
     if calibration:
         draw_calibration(panels.pop(0), calibration)
-    save(figure, path)
+    return save(figure, path)
 
 
-def _draw_confusion(axes: Any, name: str, report: TestReport) -> None:
+def _draw_confusion(axes: Any, name: str, report: Any) -> None:
     counts = np.array(report.confusion, float)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.evaluation.curve import Point
 from ouzel.plotting.axes import COLOURS, Line, draw_lines, dress, fill, new_figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SETTLED = 64  # examples before which an error says little, where a curve is long
 
@@ -16,20 +19,19 @@ def draw_training(
     learner: str,
     curve: Sequence[Point],
     calibration: Sequence[tuple[float, float]],
-    path: str,
+    path: str | None,
     *,
     numbers: bool,
     pairs: bool,
     title: str = "",
     intervals: Sequence[dict[str, Any]] = (),
     before: Sequence[tuple[float, float]] = (),
-) -> None:
+) -> Figure:
     """Draw the learning curve of a run, the calibration of probabilities, and the coverage of intervals."""
     intervals = [one for one in intervals if one["curve"]]
     panels = 1 + bool(calibration) + 2 * bool(intervals)
     if panels == 1:
-        draw_curves({learner: curve}, path, numbers, pairs, f"{title}, {learner}" if title else "")
-        return
+        return draw_curves({learner: curve}, path, numbers, pairs, f"{title}, {learner}" if title else "")
     errors = _settled(curve)
     figure = new_figure(width=4.2 * panels)
     first, *others = figure.subplots(1, panels)
@@ -44,7 +46,7 @@ def draw_training(
         draw_coverage(others[-2], others[-1], intervals, numbers)
     if title:
         figure.suptitle(title, fontsize=10)
-    save(figure, path)
+    return save(figure, path)
 
 
 def _settled(curve: Sequence[Point]) -> list[Point]:
@@ -52,7 +54,9 @@ def _settled(curve: Sequence[Point]) -> list[Point]:
     return [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
 
 
-def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, numbers: bool, pairs: bool, title: str = "") -> None:
+def draw_curves(
+    curves: Mapping[str, Sequence[Point]], path: str | None, numbers: bool, pairs: bool, title: str = ""
+) -> Figure:
     """Progressive error (or loss, for numbers) against examples, a line a learner, from where it has settled."""
     lines: dict[str, Line] = {}
     for name, curve in curves.items():
@@ -61,7 +65,9 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, numbers: bool,
         lines[name] = ([point.examples for point in settled], figures)
     counted = "pairs" if pairs else "examples"
     title = title or (next(iter(lines)) if len(lines) == 1 else "")
-    draw_lines(lines, path, x=counted, y=f"progressive {'loss' if numbers else 'error rate'}", title=title, log_x=True)
+    return draw_lines(
+        lines, path, x=counted, y=f"progressive {'loss' if numbers else 'error rate'}", title=title, log_x=True
+    )
 
 
 def draw_calibration(axes: Any, calibration: Mapping[str, Sequence[tuple[float, float]]]) -> None:

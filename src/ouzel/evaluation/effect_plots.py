@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ouzel.plotting.axes import Line, dress, fill, new_figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_CLASSES = 10  # that are drawn, those with the largest effects
 POINTS = 200  # of a curve between its steps
@@ -15,7 +18,7 @@ STRAY = 0.5  # percent of the sample at either end that may lie beyond the pictu
 ACROSS = 5  # heat maps in a row
 
 
-def draw_effect(effect: Any, path: str, title: str = "") -> None:
+def draw_effect(effect: Any, path: str | None, title: str = "") -> Figure:
     """Draw the curve of a column (an `effects.Effect`), a line a class, or the heat map of a pair, one a class."""
     columns, labels = _shown(effect)
     if len(effect.columns) == 2:
@@ -32,7 +35,7 @@ def draw_effect(effect: Any, path: str, title: str = "") -> None:
         _draw_density(below, effect)
     if title:
         figure.suptitle(_plain(title), fontsize=10)
-    save(figure, path)
+    return save(figure, path)
 
 
 def _shown(effect: Any) -> tuple[list[int], list[str]]:

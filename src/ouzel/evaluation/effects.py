@@ -14,6 +14,8 @@ from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ouzel.streams.labels import Label
 
 BETWEEN = "*"  # between the names of a pair
@@ -40,14 +42,15 @@ class Effect(NamedTuple):
         found: np.ndarray = self.values[tuple(bins)] + (np.clip(numbers[:, :1], *self.reach) - self.mean) * self.slopes
         return found
 
-    def plot(self, path: str, title: str = "") -> None:
-        """Draw the curve over the density of the sample, or a pair as a heat map, to an .svg, .png or .pdf file.
+    def plot(self, path: str | None = None, title: str = "") -> Figure:
+        """Draw the curve over the density of the sample, or a pair as a heat map.
 
-        Of several classes the ten with the largest effects are drawn.
+        Of several classes the ten with the largest effects are drawn. Writes an .svg, .png or .pdf file if one is
+        named, and returns a figure of matplotlib, which a notebook shows.
         """
         from ouzel.evaluation.effect_plots import draw_effect
 
-        draw_effect(self, path, title)
+        return draw_effect(self, path, title)
 
 
 def effect(model: Any, column: str) -> Effect:

@@ -17,6 +17,7 @@ from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.report import Report, report_of
 from ouzel.model.model import Model
+from ouzel.model.room import own_model
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
@@ -61,7 +62,7 @@ def progressive_validation(
     >>> report.examples, report.error_rate
     (100, 0.02)
     """
-    run = Run(_model_of(model), holdout_every=holdout_every, passes=passes, alarm=alarm)
+    run = Run(own_model(model, begin=True), holdout_every=holdout_every, passes=passes, alarm=alarm)
     from ouzel.evaluation.notebook import line_for
 
     line = line_for(None if callable(stream) else stream) if on_progress is None else None
@@ -273,10 +274,3 @@ def _standing(run: Run) -> str:
     scores = run.scores
     name = "rmse" if scores.task.numbers else "error_rate"
     return f"{NAMES[name]} {figure(getattr(scores, name))}"
-
-
-def _model_of(model: Any) -> Model:
-    """The model of an estimator, made if it has not learnt anything yet."""
-    found = model if isinstance(model, Model) else model.begin()
-    assert isinstance(found, Model)
-    return found

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.evaluation.calibration import STRETCH
 from ouzel.evaluation.curve import Point
@@ -16,6 +15,9 @@ from ouzel.evaluation.ranking import RARE
 from ouzel.model.remarks import absent_classes
 from ouzel.model.settings import in_words
 from ouzel.terms import losses
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_NAME = 12  # characters of the name of a line
 
@@ -84,14 +86,17 @@ class Report:
 
         return pd.DataFrame.from_records([_as_dict(point, self.task) for point in self.curve])
 
-    def plot(self, path: str, title: str = "") -> None:
-        """Draw the curve, and calibration and coverage if there are any, to an .svg, .png or .pdf file."""
+    def plot(self, path: str | None = None, title: str = "") -> Figure:
+        """Draw the curve, and calibration and coverage if there are any; write an .svg, .png or .pdf file if named.
+
+        Returns a figure of matplotlib, which a notebook shows.
+        """
         from ouzel.evaluation.curve_plots import draw_training
 
         numbers, pairs = self.rmse is not None, self.pairs is not None
         about: dict[str, Any] = {"numbers": numbers, "pairs": pairs, "title": title, "intervals": self.intervals}
         about["before"] = self.calibration_before
-        draw_training(self.learner, self.curve, self.calibration, path, **about)
+        return draw_training(self.learner, self.curve, self.calibration, path, **about)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -154,8 +159,9 @@ class Report:
         return "\n".join([f"{self.learner}  {settings(self.settings)}", *lines, *self.warnings])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self.facts)
-        return f"<p><b>{self.learner}</b> {escape(settings(self.settings))}</p><table>{rows}</table>"
+        from ouzel.evaluation import html_tables
+
+        return html_tables.facts(self.learner, settings(self.settings), self.facts)
 
 
 def _as_dict(point: Point, task: str) -> dict[str, Any]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import DataError
+from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.report import as_json, of_answers
 from ouzel.model.model import Model
+from ouzel.model.room import own_model
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import as_stream
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,27 @@ class TestReport:
     calibration_before: list[tuple[float, float]]  # the same before probabilities are recalibrated
     calibration_error_before: float | None
     intervals: list[dict[str, Any]]  # for each level: coverage, size, in all and over time
+
+    def plot(self, path: str | None = None) -> Figure:
+        """Draw the confusion matrix and calibration; write an .svg, .png or .pdf file if named.
+
+        Returns a figure of matplotlib, which a notebook shows.
+        """
+        from ouzel.evaluation.confusion_plots import draw_tests
+
+        return draw_tests({self.learner: self}, path)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The figures for people: a name and a line of each."""
+        left_out = f"   {self.left_out:,} left out" if self.left_out else ""
+        shown = [(NAMES.get(name, name.replace("_", " ")), figure(value)) for name, value in self.figures.items()]
+        return [*shown, ("examples", f"{self.examples:,}{left_out}")]
+
+    def _repr_html_(self) -> str:
+        from ouzel.evaluation import html_tables
+
+        return html_tables.facts(self.learner, self.task, self.facts)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
@@ -53,10 +80,10 @@ def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
     >>> evaluate(model, blocks_from([*examples, ({"sun": 1.0}, "snow")])).figures["error_rate"]
     0.0
     """
-    own: Model = model if isinstance(model, Model) else model.model_
+    own: Model = own_model(model)
     scores = Scores(own.task)
     rows = predicted = 0
-    for block in stream:
+    for block in as_stream(stream):
         outcome = own.evaluate(block)
         scores.add(outcome)
         rows += block.rows

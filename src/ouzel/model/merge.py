@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from ouzel.errors import OuzelError
 from ouzel.learners.gains.parts import sum_of
 from ouzel.model.model import Model
+from ouzel.model.room import own_model
 from ouzel.model.rounds import common, gains_of, model_of, require_gains, shape_of, shaped, untrained
 from ouzel.model.settings import normalized
 from ouzel.terms.names import to_json
@@ -30,7 +31,10 @@ ALIKE: dict[str, Callable[[Model], Any]] = {
 """What models that merge have in common, by what it is called."""
 
 
-def merge(models: Sequence[Any]) -> Any:
+Mergeable = TypeVar("Mergeable")  # `Model`, or a class of estimators
+
+
+def merge(models: Iterable[Mergeable]) -> Mergeable:
     """One model, or estimator, of several of a kind that learnt parts of a stream: shards, devices, days.
 
     What each has learnt is added to an untrained model, as in one round of `ouzel train --workers`. States that are
@@ -51,14 +55,18 @@ def merge(models: Sequence[Any]) -> Any:
     >>> merged.predict_one({"rain": 1.0}), merged.predict_one({"wind": 1.0})
     ('stay', 'go')
     """
-    if not models:
+    if not isinstance(models, Iterable):
+        raise OuzelError(f"give the models that merge as a list; got {models!r:.80}")
+    given: list[Any] = list(models)
+    if not given:
         raise OuzelError("there is nothing to merge: give at least one model")
-    if isinstance(models[0], Model):
-        return _merge_models(models)
-    if any(type(other) is not type(models[0]) or not hasattr(other, "model_") for other in models):
-        raise OuzelError("only models of one kind that have learnt something merge")
-    merged = copy.copy(models[0])
-    merged.model_ = _merge_models([model.model_ for model in models])
+    if any(type(other) is not type(given[0]) for other in given):
+        raise OuzelError(f"only models of one kind merge; got {', '.join(type(other).__name__ for other in given)}")
+    own = _merge_models([own_model(model) for model in given])
+    if isinstance(given[0], Model):
+        return own  # type: ignore[return-value]
+    merged = copy.copy(given[0])
+    merged.model_ = own
     return merged
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from ouzel import __version__
 from ouzel.deferred import deferred
 from ouzel.errors import ImportNeededError, OuzelError
-from ouzel.files import write_atomically
+from ouzel.files import as_path, write_atomically
 from ouzel.layout import check_arrays, flat
 from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked, State
@@ -179,7 +179,7 @@ def load_notes(path: str | Path, mapped: bool = False) -> tuple[Model, dict[str,
 
 def load_description(path: str | Path) -> tuple[Model, dict[str, Any], Stored]:
     """A model without states and names, its notes, and how its file stores arrays, of which none is read."""
-    described, tensors = read_some(Path(path), (NOTES,))
+    described, tensors = read_some(as_path(path), (NOTES,))
     with _line_of(path):
         format, version = described["format"], described.get("version")
         reading = reading_of(described, tensors, named=False)
@@ -197,7 +197,7 @@ def load_parts(
     mapped: bool = False,
 ) -> Built:
     """What is built of the model that `save` wrote, the notes saved with it, and the arrays of the file."""
-    described, tensors = read(Path(path), mapped)
+    described, tensors = read(as_path(path), mapped)
     with _line_of(path):
         parts = _rebuild(described, reading_of(described, tensors))
     try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,30 @@ def changing(thing: Any) -> AbstractContextManager[Any]:
 def beginning(estimator: Any) -> AbstractContextManager[Any]:
     """What a call that learns runs in: the lock of an estimator that has no model yet, else nothing."""
     return nullcontext() if hasattr(estimator, "model_") else changing(estimator)
+
+
+def own_model(given: Any, begin: bool = False) -> Any:
+    """The `Model` that is given, or that of an estimator that has learnt something; if it may `begin`, a new one."""
+    if hasattr(given, "states"):
+        return given
+    found = given.begin() if begin and hasattr(given, "begin") else getattr(given, "model_", None)
+    if found is None:
+        wanted = "an estimator" if begin else "an estimator that has learnt something"
+        raise OuzelError(f"a model is {wanted}, or a Model; got {given!r:.80}")
+    return found
+
+
+@contextmanager
+def starting_anew(estimator: Any) -> Iterator[None]:
+    """Forget what an estimator has learnt; where learning fails, it has it again."""
+    before = dict(vars(estimator))
+    vars(estimator).pop("model_", None)
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def begin_slot_map(needed: bool) -> SlotMap | None:

@@ -22,6 +22,23 @@ from ouzel.terms.names import DOMAINS, FAMILIES, NORMS, RESOLVERS, l1_and_l2, na
 BALANCED = "balanced"
 CLASS_WEIGHTS = Range(0.0, 1e9)
 LEVELS, MOST_LEVELS = Range(0.01, 0.999), 16  # of intervals: shares of examples that they hold
+OTHER_NAMES = {
+    **dict.fromkeys(("eta0", "lr", "step_size"), "which is called learning_rate here"),
+    **dict.fromkeys(("max_iter", "n_iter", "epochs"), "which is called passes here"),
+    **dict.fromkeys(("random_state", "random_seed"), "which is called seed here"),
+    **dict.fromkeys(("alpha", "reg_lambda", "weight_decay"), "a strength of which is called l2, or l1, here"),
+    **dict.fromkeys(("tol", "early_stopping", "n_iter_no_change"), "which one pass over a stream does without"),
+    "C": "whose counterpart is l2, for regularised losses, or aggressiveness, of pa and scw",
+    "l1_ratio": "for l1 and l2 are strengths of their own",
+    "power_t": "which is called power here, where there is one",
+    "n_features": "of which there are 2^bits here",
+    "shuffle": "for examples are learnt in the order in which they come",
+    "warm_start": "for partial_fit goes on learning",
+    "n_jobs": "for one core learns; `ouzel train --workers` shares a stream among several",
+    "verbose": "for progress is shown at a terminal and in notebooks",
+}
+"""Settings of other libraries, and what to say of them."""
+
 ClassWeight = str | dict[Label, float]  # for all classes, as a user gives it
 
 
@@ -58,8 +75,18 @@ def check_names(learner: Learner, given: Iterable[str]) -> None:
     known = names_of(learner)
     for name in given:
         if name not in known:
-            hint = suggest(name, known)
-            raise OuzelError(f"learner {learner.name!r} has no setting {name!r}{hint}It has: {', '.join(known)}")
+            raise unknown_setting(f"learner {learner.name!r} has no setting", name, known)
+
+
+def unknown_setting(what: str, name: str, known: Iterable[str]) -> OuzelError:
+    """The error of one line about a name that is none of those known; of other libraries' names it says ours.
+
+    >>> str(unknown_setting("ogd has no setting", "random_state", ["loss"]))
+    "ogd has no setting 'random_state', which is called seed here. It has: loss"
+    """
+    known = list(known)
+    hint = f", {OTHER_NAMES[name]}. " if name in OTHER_NAMES else suggest(name, known)
+    return OuzelError(f"{what} {name!r}{hint}It has: {', '.join(known)}")
 
 
 def check_class_weight(given: Any) -> ClassWeight | None:

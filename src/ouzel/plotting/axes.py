@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.extras import need
 from ouzel.files import check_place, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#7b4ea3", "#5a5a5a", "#00798c", "#b5651d")
@@ -30,17 +35,24 @@ def check_plot_path(path: str) -> None:
 
 
 def draw_lines(
-    lines: Mapping[str, Line], path: str, *, x: str, y: str, title: str = "", log_x: bool = False, log_y: bool = False
-) -> None:
+    lines: Mapping[str, Line],
+    path: str | None,
+    *,
+    x: str,
+    y: str,
+    title: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+) -> Figure:
     """Draw named lines in one pair of axes; short lines have markers, and None breaks a line."""
     figure = new_figure()
     fill(figure.subplots(), lines, x, y, title, log_x, log_y)
-    save(figure, path)
+    return save(figure, path)
 
 
 def draw_panels(
     panels: Mapping[str, Mapping[str, Line]],
-    path: str,
+    path: str | None,
     *,
     x: str | Mapping[str, str],
     y: str | None = None,
@@ -48,7 +60,7 @@ def draw_panels(
     log_y: Collection[str] = (),
     title: str = "",
     bands: Mapping[str, Mapping[str, Any]] | None = None,
-) -> None:
+) -> Figure:
     """Draw panels side by side; `y` labels every vertical axis, by default the name of the panel does.
 
     Panels that have the same lines share a legend at their right; those named in `log_x` or `log_y` have a logarithmic
@@ -73,7 +85,7 @@ def draw_panels(
         figure.legend(handles, labels, loc="outside right upper", ncols=columns, frameon=False, fontsize=8)
     if title:
         figure.suptitle(title, fontsize=10)
-    save(figure, path)
+    return save(figure, path)
 
 
 def new_figure(width: float = 6.4, height: float = 4.0) -> Any:
@@ -139,7 +151,18 @@ def _powers_of_two(lines: Mapping[str, Line]) -> bool:
     return bool(values) and all(value > 0 and float(value).hex().startswith("0x1.0000000000000p") for value in values)
 
 
-def save(figure: Any, path: str | Path) -> None:
-    """Write a figure to its file atomically."""
-    with write_atomically(path) as file:
-        figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())
+def save(figure: Any, path: str | Path | None) -> Figure:
+    """Write a figure to its file atomically, if there is one; return it, as a notebook shows it."""
+    if path is not None:
+        with write_atomically(path) as file:
+            figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())
+    figure._repr_png_ = partial(_png, figure)
+    found: Figure = figure
+    return found
+
+
+def _png(figure: Any) -> bytes:
+    """Return a picture for a notebook."""
+    picture = BytesIO()
+    figure.savefig(picture, dpi=100, format="png")
+    return picture.getvalue()

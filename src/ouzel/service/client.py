@@ -44,7 +44,7 @@ class Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         try:
             self._client = httpx.Client(base_url=address, headers=headers, timeout=timeout)
-        except httpx.InvalidURL as error:
+        except (httpx.InvalidURL, TypeError) as error:
             raise OuzelError(
                 f"{address}: is not an address ({error}); give one such as http://localhost:8000"
             ) from None

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Protocol, Self, runtime_checkable
 
+from ouzel.errors import OuzelError
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.options import Options
@@ -256,4 +257,10 @@ def as_stream(blocks: Iterable[Block]) -> BlockStream:
     >>> stream.skipped, stream.size, as_stream(stream) is stream
     (0, None, True)
     """
-    return blocks if isinstance(blocks, BlockStream) else GivenBlocks(blocks)
+    if isinstance(blocks, BlockStream):
+        return blocks
+    if isinstance(blocks, str) or not isinstance(blocks, Iterable):
+        raise OuzelError(
+            f"a stream is blocks of examples, as ouzel.read(path) and ouzel.blocks_from(data) give; got {blocks!r:.80}"
+        )
+    return GivenBlocks(blocks)

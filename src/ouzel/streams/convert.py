@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from ouzel.errors import OuzelError
-from ouzel.files import write_atomically
+from ouzel.files import as_path, write_atomically
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import as_stream
 from ouzel.streams.concatenation import concatenate
@@ -51,7 +51,7 @@ def convert(
     >>> convert(ouzel.read(folder / "tiny.csv", label="sold"), folder / "tiny.arrow")
     2
     """
-    format = format_of(path, packed)
+    format = format_of(as_path(path), packed)
     blocks = as_stream(stream)
     if format.family is Family.LINES:
         from ouzel.streams.formats.writing import write_lines

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
 
+from ouzel.errors import OuzelError
 from ouzel.streams.arrays import ArrayRows, marks_missing
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.block_stream import BlockStream, GivenBlocks
@@ -64,6 +65,10 @@ def blocks_from(
         model = getattr(model, "model_", model)
         options = {"bits": model.bits, "seed": model.seed, "space": model.space, **options}
     given = make_options(options)
+    if isinstance(data, (str, bytes)) or not (hasattr(data, "shape") or isinstance(data, Iterable) or is_table(data)):
+        raise OuzelError(
+            f"data is an array, a sparse matrix, a data frame, or pairs of features and label; got {data!r:.80}"
+        )
     by_name = not (sparse.issparse(data) or isinstance(data, np.ndarray))
     frame = by_name and is_table(data)
     kind = "a data frame" if frame else "examples given as dictionaries" if by_name else "an array"

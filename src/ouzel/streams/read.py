@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel.deferred import deferred
+from ouzel.files import as_path
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import DelegatingStream
 from ouzel.streams.files import Files
@@ -63,7 +64,9 @@ def read(
     >>> [block.rows for block in read(path)]
     [2]
     """
-    paths = [source] if isinstance(source, (str, Path)) else list(source)
+    paths = [source] if isinstance(source, (str, Path)) or not isinstance(source, Iterable) else list(source)
+    for path in paths:
+        as_path(path)  # refuses what is none
     if any(map(is_log, paths)):
         from ouzel.streams.logs.stream import read_log
 

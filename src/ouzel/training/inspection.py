@@ -11,6 +11,7 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.formatting import WIDTH, figures, fitting, settings, size
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import as_json
+from ouzel.files import as_path
 from ouzel.layout import bytes_of
 from ouzel.model.model import Model
 from ouzel.model.persistence import load_description
@@ -88,6 +89,11 @@ class ModelInfo:
     def __repr__(self) -> str:
         return "\n".join([self.file, *(f"  {name:<13}{value}" for name, value in self.facts)])
 
+    def _repr_html_(self) -> str:
+        from ouzel.evaluation import html_tables
+
+        return html_tables.facts(self.file, "", self.facts)
+
     def _options(self) -> list[tuple[str, str]]:
         """Lines of the options that are not defaults, and of those of reading."""
         usual = signature(Model).parameters
@@ -145,7 +151,7 @@ def info(path: str | Path) -> ModelInfo:
     options = ("intercept", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", "class_weight")
     return ModelInfo(
         file=str(path),
-        bytes=Path(path).stat().st_size,
+        bytes=as_path(path).stat().st_size,
         format=stored.format,
         version=stored.version,
         learner=model.learner.name,

@@ -13,6 +13,7 @@ from ouzel.errors import DataError
 from ouzel.files import write_atomically
 from ouzel.numerals import is_number
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import as_stream
 from ouzel.streams.formats.catalogue import Format, find
 from ouzel.streams.labels import Label
 
@@ -28,7 +29,7 @@ def write_lines(blocks: Iterable[Block], path: str | Path, format: Format) -> in
     """Write blocks as lines of a format; return the number of examples."""
     count = 0
     with write_atomically(path) as file:
-        for block in blocks:
+        for block in as_stream(blocks):
             file.write("".join(format.module.lines_of(block)).encode())
             count += block.rows
     return count

@@ -1,0 +1,149 @@
+"""Mistakes that people make in Python: one line that says what was given and what to do, and nothing learnt is lost."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+import ouzel
+from ouzel import OuzelError
+from ouzel.learners.catalogue import LEARNERS
+from ouzel.model.settings import OTHER_NAMES
+
+X, Y = [[0.0, 1.0], [1.0, 0.0]] * 5, ["wet", "dry"] * 5
+
+
+def model(learner="adagrad"):
+    return ouzel.OnlineClassifier(learner).fit(X, Y)
+
+
+MISUSES = {
+    "read nothing": (lambda: ouzel.read(None), "path of a file is text or a pathlib.Path; got None"),
+    "read a number": (lambda: ouzel.read([3]), "got 3"),
+    "load a number": (lambda: ouzel.load(3), "path of a file"),
+    "save nowhere": (lambda: model().save(None), "path of a file"),
+    "info of a number": (lambda: ouzel.info(3), "path of a file"),
+    "convert to a number": (lambda: ouzel.convert([], 4), "path of a file"),
+    "write what is no stream": (lambda: ouzel.write_svmlight(3, "x.svm"), "a stream is blocks of examples"),
+    "merge nothing": (lambda: ouzel.merge([]), "at least one model"),
+    "merge one": (lambda: ouzel.merge(model()), "as a list; got OnlineClassifier"),
+    "merge numbers": (lambda: ouzel.merge([3, 4]), "an estimator that has learnt something, or a Model; got 3"),
+    "merge kinds": (lambda: ouzel.merge([model(), ouzel.OnlineRegressor()]), "OnlineClassifier, OnlineRegressor"),
+    "evaluate the other way round": (lambda: ouzel.evaluate([], model()), "a model is an estimator"),
+    "evaluate a name": (lambda: ouzel.evaluate(model(), "day.csv"), "ouzel.read(path)"),
+    "validate a number": (lambda: ouzel.progressive_validation(3, []), "a model is an estimator, or a Model; got 3"),
+    "validate on nothing": (lambda: ouzel.progressive_validation(model(), None), "a stream is blocks of examples"),
+    "blocks of a number": (lambda: ouzel.blocks_from(3), "pairs of features and label; got 3"),
+    "blocks of a text": (lambda: ouzel.blocks_from("day.csv"), "got 'day.csv'"),
+    "address of a number": (lambda: ouzel.Client(3), "http://localhost:8000"),
+    "an example that is none": (lambda: model().predict_one(3), "a dictionary of features; got 3"),
+    "few features": (lambda: model().top_weights("many"), "n must be a whole number"),
+    "importance of none": (lambda: model().feature_importance(-1), "n must be a whole number"),
+    "another kind of model": (lambda: saved(ouzel.OnlineRegressor), "of the class OnlineClassifier, not OnlineRegres"),
+}  # fmt: skip
+
+
+def saved(kind):
+    model().save("model.ouzel")
+    return ouzel.load("model.ouzel", kind)
+
+
+@pytest.mark.parametrize("misuse", MISUSES)
+def test_a_misuse_is_answered_in_one_line(misuse, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, said = MISUSES[misuse]
+
+    with pytest.raises(OuzelError) as refused:
+        call()
+
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_names_of_other_libraries_have_a_hint_wherever_a_setting_is_named(name):
+    for give in (
+        lambda: ouzel.OnlineClassifier("adagrad", **{name: 1}),
+        lambda: ouzel.OnlineClassifier("adagrad").set_params(**{name: 1}),
+        lambda: ouzel.AdaGradClassifier(**{name: 1}),
+        lambda: ouzel.AdaGradClassifier().set_params(**{name: 1}),
+        lambda: ouzel.Model("adagrad", **{name: 1}),
+    ):
+        with pytest.raises(OuzelError, match=f"'{name}', {OTHER_NAMES[name][:20]}"):
+            give()
+
+
+def test_no_learner_has_a_setting_that_another_library_calls_so():
+    settings = {name for learner in LEARNERS.values() for name in learner.settings._fields}
+
+    assert not settings & set(OTHER_NAMES)
+
+
+@pytest.mark.parametrize("kind", [ouzel.OnlineClassifier, ouzel.OnlineRegressor, ouzel.OnlineRanker])
+def test_a_fit_that_fails_leaves_what_was_learnt_before(kind):
+    numbers = np.arange(10.0)
+    found = kind("adagrad").fit(np.array(X), numbers if kind is not ouzel.OnlineClassifier else Y)
+    before = found.predict(X).tolist()
+
+    for bad in ([[np.inf, 0.0]] * 10, [[0.0]] * 3, "day.csv"):
+        with pytest.raises(ValueError, match=r"X|samples"):
+            found.fit(bad, numbers)
+        assert found.predict(X).tolist() == before
+        assert found.n_features_in_ == 2
+
+
+def test_a_fit_that_is_interrupted_leaves_what_was_learnt_before(monkeypatch):
+    found = model()
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ouzel.Model, "learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        found.fit([[1.0, 2.0, 3.0]], ["hail"])
+
+    assert found.classes_.tolist() == ["dry", "wet"]
+
+
+@pytest.mark.parametrize("kind", [ouzel.OnlineClassifier, ouzel.AdaGradClassifier])
+def test_a_model_is_loaded_as_the_class_that_was_saved(kind, tmp_path):
+    kind().fit(X, Y).save(tmp_path / "model")
+
+    assert type(ouzel.load(tmp_path / "model")) is kind
+    assert type(ouzel.load(tmp_path / "model", kind)) is kind
+
+
+def test_weights_are_as_long_as_the_columns_or_absent_with_the_reason():
+    pandas = pytest.importorskip("pandas")
+    numbers = pandas.DataFrame({"rain": [0.0, 1.0] * 5, "wind": [1.0, 0.0] * 5})
+    words = numbers.assign(sky=["blue", "grey"] * 5)
+    regressor = ouzel.OnlineRegressor("adagrad").fit(X, np.arange(10.0))
+
+    assert regressor.coef_.shape == (regressor.n_features_in_,)
+    for frame in (numbers, np.array(X)):
+        found = ouzel.OnlineClassifier("adagrad").fit(frame, Y)
+        assert found.coef_.shape == (1, found.n_features_in_)
+    for found in (ouzel.OnlineClassifier("adagrad").fit(words, Y), model("awm"), ouzel.WMSketchClassifier().fit(X, Y)):
+        with pytest.raises(AttributeError, match="ask for top_weights"):
+            _ = found.coef_
+        assert not hasattr(found, "coef_")
+        assert found.top_weights(1)
+
+
+def test_a_grid_search_goes_over_learners_whose_settings_differ():
+    numbers = np.random.default_rng(0).normal(size=(60, 3))
+    grid = [{"learner": ["adagrad"], "learning_rate": [0.1, 0.3]}, {"learner": ["awm"], "budget": ["1KB", "4KB"]}]
+
+    found = GridSearchCV(ouzel.OnlineClassifier(), grid, cv=2, error_score="raise").fit(numbers, numbers[:, 0] > 0)
+
+    assert len(found.cv_results_["params"]) == 4
+    with pytest.raises(OuzelError, match="learner 'adagrad' has no setting 'budget'"):
+        ouzel.OnlineClassifier("adagrad", budget="1KB")
+
+
+def test_learners_are_listed_with_what_they_learn():
+    found = {learner["name"]: learner for learner in ouzel.list_learners()}
+
+    assert found["auto"]["tasks"] == ["classification", "regression", "ranking"]
+    assert found["arow"]["tasks"] == ["classification"]
+    assert found["awm"]["summary"].startswith("Active-Set")
+    assert "<td>son-oja</td>" in ouzel.list_learners()._repr_html_()

@@ -170,6 +170,7 @@ def compare(
     shuffles: int = 0,
     each: bool = False,
     jobs: int = 1,
+    delay: int = 0,
     **options: Any,
 ) -> Comparison:
     """Compare learners with all choices of their settings on the same stream, by progressive errors.
@@ -189,6 +190,7 @@ def compare(
     shuffles : number of random orders, in memory, instead of one pass
     each : compare on each file separately: one column of errors per file, and mean ranks
     jobs : learners that run at the same time
+    delay : examples after which labels come, in one pass
     options : of every `Model`: intercept, standardize, forget, class_weight, bits, seed, task, classes
 
     Examples
@@ -201,7 +203,7 @@ def compare(
     """
     if each:
         given = {"step_sizes": step_sizes, "l1": l1, "budgets": budgets, "grid": grid, "settings": settings}
-        return _on_each(learners, source, **given, shuffles=shuffles, jobs=jobs, **options)
+        return _on_each(learners, source, **given, shuffles=shuffles, jobs=jobs, delay=delay, **options)
     names: list[str] = []
     for learner in [learners] if isinstance(learners, str) or is_contestant(learners) else learners:
         names += learner_names(learner) if isinstance(learner, str) else [enter(learner, taken=names)]
@@ -222,7 +224,7 @@ def compare(
             line.tell(best.scores.examples, f"least error {figure(best.figure)}, of {name_of(best.candidate)}")
 
     watch = Watch(on_progress=show)
-    return run(chosen, source, shuffles=shuffles, jobs=jobs, title=title, watch=watch, **options)  # type: ignore[arg-type]
+    return run(chosen, source, shuffles=shuffles, jobs=jobs, delay=delay, title=title, watch=watch, **options)  # type: ignore[arg-type]
 
 
 def run(
@@ -231,6 +233,7 @@ def run(
     *,
     shuffles: int = 0,
     jobs: int = 1,
+    delay: int = 0,
     reference: Candidate | None = None,
     top: int = 0,
     title: str = "",
@@ -238,6 +241,10 @@ def run(
     **options: Any,
 ) -> Comparison:
     """Let candidates learn a stream in one pass, or in random orders; `options` are those of every model."""
+    if delay and shuffles:
+        raise OuzelError(
+            "random orders are learnt with all labels at hand; compare in one pass, or leave out", delay=delay
+        )
     if shuffles:
         block = blocks if isinstance(blocks, Block) else join(blocks)
         options |= {"jobs": jobs, "on_progress": watch.on_order, "on_refusal": watch.on_refusal}
@@ -247,7 +254,7 @@ def run(
         stream = Groups(as_stream(stream))
     standard = [] if reference is None else [reference]
     options |= {"jobs": jobs, "on_progress": watch.on_progress}
-    options |= {"on_wait": watch.on_wait, "on_refusal": watch.on_refusal}
+    options |= {"delay": delay, "on_wait": watch.on_wait, "on_refusal": watch.on_refusal}
     entries = compare_stream([*standard, *chosen], stream, **options)
     if reference is None:
         return Comparison(tuple(entries), (), title)

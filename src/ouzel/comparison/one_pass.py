@@ -15,6 +15,7 @@ from ouzel.comparison.grid import Candidate
 from ouzel.errors import OuzelError
 from ouzel.evaluation.counts import Clock
 from ouzel.evaluation.curve import Curve
+from ouzel.evaluation.delay import DelayedLabels
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.mistakes import mistakes_of
 from ouzel.evaluation.report import warnings_of
@@ -30,10 +31,13 @@ WARM_UP = 32  # examples a model that is thrown away learns, so that no compilat
 class Entry:
     """One candidate at work: its model, its figures, its time."""
 
-    def __init__(self, candidate: Candidate, **options: Any) -> None:
+    def __init__(self, candidate: Candidate, delay: int = 0, **options: Any) -> None:
         self.candidate = candidate
         make: Any = Contestant if entered(candidate.learner) else Model
         self.model: Any = make(candidate.learner, **options, **candidate.settings)
+        if delay and not isinstance(self.model, Model):
+            raise OuzelError(f"{candidate.learner}: learns what it is given at once; leave out", delay=delay)
+        self.delayed = DelayedLabels(self.model, delay) if delay else None
         self.scores = Scores(self.model.task)
         self.curve = Curve(self.scores)
         self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
@@ -84,12 +88,22 @@ class Entry:
     def learn(self, block: Block) -> None:
         """Predict, count and learn a block."""
         with self.clock.on("learning"):
-            learnt = self.model.learn(block)
+            parts = [self.model.learn(block)] if self.delayed is None else [*self.delayed.learn(block)]
         own = getattr(self.model.states[0], "updates", None) if isinstance(self.model.module, Multiclass) else None
-        self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
-        self.curve.add(learnt)
-        counts = not self.model.task.numbers and not self.model.task.groups and bool((learnt.importances == 1.0).all())
-        self.mistakes = mistakes_of(self.model.task, learnt).astype(np.float64) if counts else None
+        counts = not self.model.task.numbers and not self.model.task.groups
+        mistakes = []
+        for learnt in parts:
+            self.updates += int(np.count_nonzero(learnt.losses > 0.0))
+            self.curve.add(learnt)
+            counts = counts and bool((learnt.importances == 1.0).all())
+            mistakes += [mistakes_of(self.model.task, learnt).astype(np.float64)] if counts else []
+        self.updates = self.updates if own is None else int(own[0])
+        self.mistakes = np.concatenate(mistakes) if counts else None
+
+    def settle(self) -> None:
+        """Learn what still waits for its label at the end of the stream."""
+        if self.delayed is not None:
+            self.delayed.settle()
 
     def make_room_for(self, block: Block) -> None:
         """Have room for the features of a block; a learner that is not of Ouzel finds room by itself."""
@@ -127,6 +141,7 @@ def compare(
     stream: Iterable[Block],
     *,
     jobs: int = 1,
+    delay: int = 0,
     on_progress: Callable[[list[Entry]], None] | None = None,
     on_wait: Callable[[list[str]], None] | None = None,
     on_refusal: Callable[[str], None] | None = None,
@@ -134,8 +149,9 @@ def compare(
 ) -> list[Entry]:
     """Let every candidate learn the stream, block by block, `jobs` at a time; `options` go to every `Model`.
 
-    Those that cannot hold so many features as are met are left out, and `on_refusal` is told why; `on_wait` is told the
-    learners that a block takes long. With several jobs matrices are multiplied by one thread each.
+    With `delay` labels come so many examples late. Those that cannot hold so many features as are met are left out, and
+    `on_refusal` is told why; `on_wait` is told the learners that a block takes long. With several jobs matrices are
+    multiplied by one thread each.
 
     >>> from ouzel.streams.memory import blocks_from
     >>> stream = blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
@@ -143,7 +159,7 @@ def compare(
     >>> [entry.scores.examples for entry in compare(candidates, stream)]
     [100, 100]
     """
-    entries = entries_of(candidates, **options)
+    entries = entries_of(candidates, delay=delay, **options)
     begin_differences(entries)
     with ThreadPoolExecutor(max(1, jobs)) as pool, threadpool_limits(1 if jobs > 1 else None):
         for number, block in enumerate(stream):
@@ -154,6 +170,8 @@ def compare(
             count_differences(entries)
             if on_progress is not None:
                 on_progress(entries)
+    for entry in entries:
+        entry.settle()
     return entries
 
 

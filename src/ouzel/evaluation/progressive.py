@@ -25,14 +25,17 @@ from ouzel.streams.block_stream import BlockStream, as_stream
 
 if TYPE_CHECKING:
     from ouzel.evaluation import alarm as alarms
+    from ouzel.evaluation import delay as delays
     from ouzel.evaluation import holdout, mistakes
 else:
     alarms = deferred("ouzel.evaluation.alarm")
+    delays = deferred("ouzel.evaluation.delay")
     mistakes = deferred("ouzel.evaluation.mistakes")
     holdout = deferred("ouzel.evaluation.holdout")
 
 Passes = Annotated[int, Range(1, 1000, whole=True), "passes over the stream"]
 Holdouts = Annotated[Count, "every n-th example is predicted and never learnt; 0 for none, else 2 or more"]
+Delay = Annotated[Count, "examples after which a label comes; 0 for none"]
 AlarmRate = Annotated[float, Range(0.0, 0.5), "rate of false alarms over the whole life; 0 for no alarms"]
 Reading = Iterable[Block] | Callable[[], Iterable[Block]]
 
@@ -44,14 +47,16 @@ def progressive_validation(
     holdout_every: int = 0,
     passes: int = 1,
     alarm: float = 0.0,
+    delay: int = 0,
     on_progress: Callable[[Run], None] | None = None,
 ) -> Report:
     """Learn a stream and report how well each example was predicted before it was learnt.
 
     `model` is a `Model` or an estimator. With `holdout_every` every n-th example is predicted and never learnt. More
     than one pass needs a stream that can be read again: a list of blocks, or a function that opens a stream.
-    With `alarm` the report's `drift` has rises of the error; if nothing changes, there is any with at most this
-    probability.
+    With `delay` the label of each example comes so many examples late, and it is learnt then; examples of classes that
+    no label has named yet are not predicted. With `alarm` the report's `drift` has rises of the error; if nothing
+    changes, there is any with at most this probability.
     `on_progress` is called with the run after every block; without it, a notebook shows how far the stream is learnt.
 
     Examples
@@ -62,7 +67,7 @@ def progressive_validation(
     >>> report.examples, report.error_rate
     (100, 0.02)
     """
-    run = Run(own_model(model, begin=True), holdout_every=holdout_every, passes=passes, alarm=alarm)
+    run = Run(own_model(model, begin=True), holdout_every=holdout_every, passes=passes, alarm=alarm, delay=delay)
     from ouzel.evaluation.notebook import line_for
 
     line = line_for(None if callable(stream) else stream) if on_progress is None else None
@@ -77,7 +82,13 @@ class Run:
 
     @ranged
     def __init__(
-        self, model: Model, *, holdout_every: Holdouts = 0, passes: Passes = 1, alarm: AlarmRate = 0.0
+        self,
+        model: Model,
+        *,
+        holdout_every: Holdouts = 0,
+        passes: Passes = 1,
+        alarm: AlarmRate = 0.0,
+        delay: Delay = 0,
     ) -> None:
         if holdout_every == 1:
             raise OuzelError("holdout_every must be 2 or more, or 0 to hold out nothing; got 1")
@@ -87,7 +98,12 @@ class Run:
             )
         if alarm and model.task.groups:
             raise OuzelError("alarms watch the errors of examples, and a ranking learns groups; leave alarm out")
+        if delay and (holdout_every or passes > 1):
+            raise OuzelError(
+                "labels that come late are those of one pass without held-out examples; leave out", delay=delay
+            )
         self.model = model
+        self.delayed = delays.DelayedLabels(model, delay) if delay else None
         self.alarm = alarms.Alarm(alarm) if alarm else None
         self.passes = passes
         self.holdout_every = holdout_every
@@ -152,11 +168,17 @@ class Run:
 
     @property
     def pending(self) -> bool:
-        """Whether examples were held out that are not judged yet."""
-        return any(held_out.waiting for held_out in self.holdouts)
+        """Whether examples were held out that are not judged yet, or predicted that are not learnt yet."""
+        return any(held_out.waiting for held_out in self.holdouts) or (
+            self.delayed is not None and self.delayed.waiting
+        )
 
     def evaluate_pending(self) -> None:
-        """Judge what was held out until now: before a run that was cut off is saved."""
+        """Judge what was held out, and learn what waits for its label: before a run that was cut off is saved."""
+        if self.delayed is not None:
+            before = self.model.examples
+            self.delayed.settle()
+            self.examples += self.model.examples - before
         for held_out in self.holdouts:
             held_out.evaluate_pending()
 
@@ -246,8 +268,7 @@ class Run:
             if on_progress is not None:
                 on_progress(self)
         self.skipped = blocks.skipped
-        if self.holdouts:
-            self.holdouts[self.passed].evaluate_pending()
+        self.evaluate_pending()
         self.passed, self.row = self.passed + 1, 0
 
     def _learn_and_count(self, block: Block) -> Outcome:
@@ -257,12 +278,13 @@ class Run:
         if held_out is not None:
             block = held_out.divide(block, self.row)
         before = self.model.examples
-        learnt = self.model.learn(block, unseen=not self.passed)
+        parts = self.delayed.learn(block) if self.delayed else [self.model.learn(block, unseen=not self.passed)]
+        for learnt in parts:
+            if self.alarm is not None and not self.passed:
+                self.alarm.add(mistakes.errors_of(self.model.task, learnt))
+            (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
         if not self.passed:
             self.examples += self.model.examples - before
-            if self.alarm is not None:
-                self.alarm.add(mistakes.errors_of(self.model.task, learnt))
-        (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
         self.row += rows
         if held_out is not None and self.row % held_out.stretch == 0:
             held_out.evaluate_pending()

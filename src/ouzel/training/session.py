@@ -64,6 +64,7 @@ class SessionOptions:
     most_classes: int | None = None
     following: dict[str, Any] | None = None
     alarm: float = 0.0
+    delay: int = 0
 
     @property
     def resumes(self) -> bool:
@@ -118,6 +119,8 @@ class Session:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
         if options.relearn and options.resume is None:
             raise OuzelError("--relearn needs --resume MODEL: the model that has learnt the files before")
+        if options.delay and (options.checkpoint_every or options.resume is not None or any(map(is_log, files))):
+            raise OuzelError("--delay is for one run over files; leave out --checkpoint-every, --resume and logs")
         if options.output is not None:
             check_place(Path(options.output))
         if any(map(is_log, files)):
@@ -152,7 +155,9 @@ class Session:
         """A session of a model."""
         model.classes.allow(options.most_classes)
         passes = 1 if options.passes is None else options.passes
-        run = Run(model, passes=passes, holdout_every=options.holdout_every or 0, alarm=options.alarm)
+        run = Run(
+            model, passes=passes, holdout_every=options.holdout_every or 0, alarm=options.alarm, delay=options.delay
+        )
         output, every = options.output, options.checkpoint_every
         return cls(files, model, run, reading, options.format, output, every, following=options.following)
 

@@ -466,3 +466,18 @@ def test_so_many_classes_may_be_asked_for(ouzel, tmp_path):
     assert "say --max-classes 10000" in refused.err
     assert asked.status == 0
     assert ouzel(*arguments, "--max-classes", 10_001).status == 2
+
+
+def test_labels_that_come_late_change_the_figures_and_nothing_that_is_learnt(ouzel, small, tmp_path):
+    models = [tmp_path / name for name in ("at-once", "late")]
+    at_once, late = (
+        json.loads(ouzel("train", small, "--json", "--model", model, "--delay", delay).out)
+        for model, delay in zip(models, (0, 100), strict=True)
+    )
+
+    assert late["examples"] == at_once["examples"]
+    assert late["mean_loss"] != at_once["mean_loss"]
+    assert arrays(models[0]) == arrays(models[1])
+    refused = ouzel("train", small, "--delay", 5, "--model", tmp_path / "m", "--checkpoint-every", 100)
+    assert refused.status == 2
+    assert "--delay is for one run over files" in refused.err

@@ -80,6 +80,7 @@ def compare(
     ] = "unbounded",
     shuffles: Annotated[int, option("Number of random orders, in memory: mean and standard deviation.")] = 0,
     jobs: Annotated[int, option("Learners that run at the same time.", "-j")] = 1,
+    delay: Annotated[int, option("Examples after which a label comes: predict each example so long before.")] = 0,
     each: Annotated[bool, option("Compare on each file separately.")] = False,
     format: options.Format = None,
     columns: options.Reading,
@@ -101,7 +102,7 @@ def compare(
     if task.task == "ranking" and shuffles:
         raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
-    options.check_counts(shuffles=shuffles, top=top, pairs=task.pairs)
+    options.check_counts(shuffles=shuffles, top=top, pairs=task.pairs, delay=delay)
     options.check_plot(plot)
     _check_files(each, shuffles, table, save_best)
     chosen = candidates.chosen(given)
@@ -109,7 +110,7 @@ def compare(
     model["intercept"] = not preparation.no_intercept
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
     model |= {"task": task.task, "pairs": task.pairs or 0} if task.task else {}
-    contest = Contest(chosen, jobs, format, reading, model, shuffles, quiet=json_)
+    contest = Contest(chosen, jobs, format, reading, model, shuffles, quiet=json_, delay=delay)
     if top:
         contest = replace(contest, top=top, reference=reference_of(reference, given))
     found = contest.on_each(files) if each else contest.on(files)
@@ -143,6 +144,7 @@ class Contest:
     quiet: bool
     reference: Candidate | None = None
     top: int = 0
+    delay: int = 0  # of labels, in examples
 
     def on(self, files: list[str]) -> Comparison:
         """Compare on files as one stream."""
@@ -172,7 +174,14 @@ class Contest:
                 screen.wait,
                 screen.say,
             )
-            settings = {"jobs": self.jobs, "reference": self.reference, "top": self.top, "watch": watch, **self.model}
+            settings = {
+                "delay": self.delay,
+                "jobs": self.jobs,
+                "reference": self.reference,
+                "top": self.top,
+                "watch": watch,
+                **self.model,
+            }
             with read(files, format=self.format, **self.reading) as stream:
                 screen.stream = stream
                 block = join(stream) if self.shuffles else stream.first()

@@ -44,6 +44,7 @@ class Saving:
         str | None, option("Folder to cache parsed examples in, for further passes and runs.", takes=FOLDER)
     ] = None
     holdout_every: Annotated[int | None, option("Hold out every n-th example: predict it and never learn it.")] = None
+    delay: Annotated[int, option("Examples after which a label comes: predict each example so long before.")] = 0
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def train(
     """
     sources = log_options.sources_of(files, querying)
     reading, settings = columns.keywords(), learning.settings
-    options.check_counts(pairs=task.pairs, top=top)
+    options.check_counts(pairs=task.pairs, top=top, delay=saving.delay)
     model_options.check_most_classes(most_classes)
     from ouzel.cli.ui.heartbeat import checkpoints_of
     from ouzel.cli.ui.outputs import check_save_to
@@ -145,6 +146,7 @@ def train(
         "cache": saving.cache is not None,
         "live": live,
         "alarm": alarm,
+        "delay": saving.delay,
     }
     rounds = spread.of_rounds(refused)
     common: dict[str, Any] = {"task": task.task, "pairs": task.pairs, "reading": reading, "format": format}
@@ -168,7 +170,7 @@ def train(
             "following": further,
         }
         begun |= {"intercept": not preparation.no_intercept, "passes": saving.passes, "relearn": saving.relearn}
-        begun["alarm"] = alarm or 0.0
+        begun["alarm"], begun["delay"] = alarm or 0.0, saving.delay
         chosen = SessionOptions(**begun, **common, output=saving.model)
         session_type: type[Session] = Session
         if chosen.resumes:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ouzel.comparison.latex import latex
 from ouzel.errors import OuzelError
 from ouzel.files import check_place, write_atomically
 
+STAR = re.compile(r"^\* ")  # which LaTeX has as bold
 ENDINGS = (".csv", ".md", ".tex")
-SPECIAL = str.maketrans({"±": r"$\pm$", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "^": r"\^{}"})
 
 
 class Table(NamedTuple):
@@ -32,9 +34,13 @@ def check_table_path(path: str) -> None:
 
 def write_table(table: Table, path: str) -> None:
     """Write a table to its file, whole or not at all."""
-    forms = {".csv": _comma_separated, ".md": _markdown, ".tex": _latex}
+    forms = {".csv": _comma_separated, ".md": _markdown}
+    ending, name = Path(path).suffix.lower(), Path(path).stem
     with write_atomically(path) as file:
-        file.write(forms[Path(path).suffix.lower()](table).encode())
+        if ending == ".tex":
+            file.write(f"{latex(table.titles, table.cells, STAR.sub('Bold: ', table.note), name)}\n".encode())
+        else:
+            file.write(forms[ending](table).encode())
 
 
 def _comma_separated(table: Table) -> str:
@@ -50,10 +56,3 @@ def _markdown(table: Table) -> str:
     under = ["---", *["---:"] * (len(table.titles) - 1)]
     rows = [f"| {' | '.join(row)} |" for row in (table.titles, under, *table.cells)]
     return "\n".join([*rows, "", table.note, ""]).replace("*", r"\*")
-
-
-def _latex(table: Table) -> str:
-    """A `tabular` with the rules of the booktabs package."""
-    rows = [" & ".join(cell.translate(SPECIAL) for cell in row) + r" \\" for row in (table.titles, *table.cells)]
-    lines = [rf"\begin{{tabular}}{{l{'r' * (len(table.titles) - 1)}}}", r"\toprule", rows[0], r"\midrule", *rows[1:]]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {line}" for line in table.note.splitlines()), ""])

@@ -10,9 +10,10 @@ from typing import Annotated
 
 from ouzel.cli import options
 from ouzel.cli.experiments import RESULTS, experiment_names, load_experiments
-from ouzel.cli.parameters import FILE, FOLDER, Kind, argument, option
+from ouzel.cli.parameters import FILE, FOLDER, Kind, argument, choice, option
 from ouzel.errors import OuzelError
 
+BEST = ("lowest-in-row", "lowest-in-column", "highest-in-row", "highest-in-column")
 EXPERIMENT = Kind("NAME", words=experiment_names)
 
 
@@ -31,6 +32,13 @@ def reproduce(
         str | None, option("Folder for NAME.md and NAME.png (reproduce/results of the checkout).", takes=FOLDER)
     ] = None,
     quick: Annotated[bool, option("A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")] = False,
+    latex: Annotated[bool, option("Print the tables of the report that is there as LaTeX; run nothing.")] = False,
+    best: Annotated[
+        str | None,
+        option(
+            "With --latex: the bold numbers: lowest-in-row, highest-in-column, …", takes=choice(*BEST, name="WHICH")
+        ),
+    ] = None,
     json_: options.Json = False,
 ) -> None:
     """Reproduce an experiment of the papers or a public benchmark, and write its table and figure.
@@ -54,6 +62,9 @@ def reproduce(
             print(f"{name:<{width}}  {summary}; {state}")
         return
     find(name)
+    if latex:
+        print(_latex(results / f"{name}{'-quick' * quick}.md", name, best))
+        return
     given = [Path(path) for path in paths or ()]
     for path in given:
         if not path.exists():
@@ -64,3 +75,11 @@ def reproduce(
     if json_:
         written = [results / f"{name}{'-quick' * quick}{ending}" for ending in (".md", ".png")]
         print(json.dumps({"name": name, "files": [str(path) for path in written if path.exists()]}))
+
+
+def _latex(report: Path, name: str, best: str | None) -> str:
+    from ouzel.comparison.latex import of_report
+
+    if not report.exists():
+        raise OuzelError(f"{report}: there is no such report; make it without --latex")
+    return of_report(report.read_text(), name, best)

@@ -65,7 +65,7 @@ def test_tables_are_written_by_their_ending(tmp_path, ending):
     elif ending == ".md":
         assert text.startswith("| learner | error rate | updates | seconds |\n| --- | ---: |")
     else:
-        assert r"a\_b & 0.1050 $\pm$ 0.0071" in text
+        assert r"a\_b & \textbf{0.1050 $\pm$ 0.0071}" in text
         assert text.count(r"\\") == 3
 
 

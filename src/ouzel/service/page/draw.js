@@ -65,9 +65,12 @@ export function chart(lines, width, { level = null, format = number, height = 22
     const value = (high * k) / 4;
     made.append(drawn("line", { class: "grid", x1: left, x2: width, y1: y(value), y2: y(value) }));
     made.append(drawn("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, format(value)));
-    const anchor = k === 0 ? "start" : k === 4 ? "end" : "middle";
-    made.append(drawn("text", { x: x((right * k) / 4), y: height - 4, "text-anchor": anchor }, whole((right * k) / 4)));
   }
+  const across = tidy(right / 5);
+  for (let place = 0; place <= right; place += across) {
+    made.append(drawn("text", { x: x(place), y: height - 4, "text-anchor": place === 0 ? "start" : x(place) > width - 30 ? "end" : "middle" }, whole(place)));
+  }
+  if (x(Math.floor(right / across) * across) < width - 110) made.append(drawn("text", { x: width, y: height - 4, "text-anchor": "end" }, "examples"));
   if (level != null) made.append(drawn("line", { class: "base", x1: left, x2: width, y1: y(level), y2: y(level) }));
   for (const line of lines) {
     const path = line.points.map(([a, b], k) => `${k ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("");

@@ -45,19 +45,19 @@ function tile(name, value, key) {
 }
 
 function showFigures(now) {
-  const tiles = [tile("examples learnt", whole(now.examples), "examples")];
-  if (now.error_rate != null) tiles.push(tile("wrong so far", share(now.error_rate), "error_rate"));
+  const tiles = [tile("examples", whole(now.examples), "examples")];
+  if (now.error_rate != null) tiles.push(tile("error rate", share(now.error_rate), "error_rate"));
   if (now.baseline != null) {
     const classes = now.error_rate != null;
-    tiles.push(tile(classes ? "wrong without features" : "baseline", classes ? share(now.baseline) : number(now.baseline), "baseline"));
+    tiles.push(tile("baseline", classes ? share(now.baseline) : number(now.baseline), "baseline"));
   }
   tiles.push(
     tile("mean loss", number(now.mean_loss), "mean_loss"),
-    tile("examples a second", number(now.rates.examples), "examples_rate"),
-    tile("requests a second", number(now.rates.requests), "requests_rate"),
-    tile("wait for their label", whole(now.waiting_for_labels), "waiting_for_labels"),
-    tile("wait to be learnt", whole(now.queue), "queue"),
-    tile("bytes of the model", bytes(now.bytes), "bytes"),
+    tile("examples / s", number(now.rates.examples), "examples_rate"),
+    tile("requests / s", number(now.rates.requests), "requests_rate"),
+    tile("no label yet", whole(now.waiting_for_labels), "waiting_for_labels"),
+    tile("in the queue", whole(now.queue), "queue"),
+    tile("model size", bytes(now.bytes), "bytes"),
   );
   replace("tiles", ...tiles);
   showFeeds(now.feeds);
@@ -108,7 +108,7 @@ function showCurve(found) {
   wrong.hidden = found.error_rate == null;
   if (!wrong.hidden) {
     replace("error-chart", chart(lines("error_rate"), width, { level: found.baseline, format: share }),
-      key([...marks, ["base", `without features: ${share(found.baseline)}`]]));
+      key([...marks, ["base", `baseline, the most frequent class: ${share(found.baseline)}`]]));
   }
   replace("loss-chart", chart(lines("mean_loss"), width), key(marks));
 }
@@ -148,11 +148,11 @@ function showModels(models) {
   const rows = models.map((entry) => [
     `${entry.name}${entry.first ? " (first)" : entry.shadow ? " (shadow)" : ""}`, whole(entry.examples), share(entry.error_rate), number(entry.mean_loss),
   ]);
-  replace("models", table([{ name: "model" }, ...["examples", "wrong", "loss"].map((name) => ({ name, number: true }))], rows));
+  replace("models", table([{ name: "model" }, ...["examples", "error rate", "loss"].map((name) => ({ name, number: true }))], rows));
 }
 
 function showDrift(events) {
-  const rows = events.slice(-8).reverse().map((event) => [`after example ${whole(event.example)}`, number(event.before)]);
+  const rows = events.slice(-8).reverse().map((event) => [`at example ${whole(event.example)}`, number(event.before)]);
   replace("drift", rows.length ? table([{ name: "the error rose" }, { name: "mean before", number: true }], rows) : none("None found."));
 }
 

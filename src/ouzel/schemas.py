@@ -120,6 +120,15 @@ class Drift(Result):
     before: Annotated[float, about("mean of the errors before")]
 
 
+class InputDrift(Result):
+    """An alarm: a feature changed."""
+
+    example: Annotated[Count, about("of the stream, that raised it")]
+    feature: str
+    higher: Annotated[bool, about("whether the feature is higher than it was")]
+    before: Annotated[float, about("its mean in the first examples")]
+
+
 @with_figures(null=True)
 class Report(Result):
     """The report of a training."""
@@ -151,6 +160,9 @@ class Report(Result):
     calibration_error_before: Annotated[Figure | None, about("of those probabilities")]
     intervals: Intervals
     drift: Annotated[list[Drift] | None, about("alarms that the error rose, the last ones; of `train` with --alarm")]
+    input_drift: Annotated[
+        list[InputDrift] | None, about("alarms that features changed, the last ones; of `train` with --alarm-inputs")
+    ]
 
 
 class Fed(Result):

@@ -103,7 +103,7 @@ class Entry:
     def settle(self) -> None:
         """Learn what still waits for its label at the end of the stream."""
         if self.delayed is not None:
-            self.delayed.settle()
+            self.delayed.evaluate_pending()
 
     def make_room_for(self, block: Block) -> None:
         """Have room for the features of a block; a learner that is not of Ouzel finds room by itself."""

@@ -121,6 +121,14 @@ class Alarm:
         self.counts, self.bins, self.capital = np.zeros(4), np.zeros(BINS, np.int64), np.zeros(BETS)
 
     @property
+    def stated(self) -> float:
+        """The given rate, of all that is watched."""
+        return self.rate
+
+    def see(self, model: Any, block: Any) -> None:
+        """Watch the features of a block, where inputs are watched."""
+
+    @property
     def raised(self) -> int:
         """Number of alarms so far."""
         return int(self.counts[ALARMS])
@@ -154,14 +162,17 @@ class Alarm:
     def from_json(cls, stored: dict[str, Any]) -> Alarm:
         """Return the alarm that gave `to_json`; raise ValueError, or an error of types, if it is not sound."""
         found = cls(float(stored["rate"]))
+        found._restore(stored)
+        return found
+
+    def _restore(self, stored: dict[str, Any]) -> None:
         places, numbers = stored["bins"]
         if places and not 0 <= min(places) <= max(places) < BINS:
             raise ValueError("bins of errors that are none")
-        found.bins[places] = numbers
-        _fill(found.counts, stored["counts"])
-        _fill(found.capital, stored["capital"])
-        found.events += [Drift(int(example), float(before)) for example, before in stored["events"]]
-        return found
+        self.bins[places] = numbers
+        _fill(self.counts, stored["counts"])
+        _fill(self.capital, stored["capital"])
+        self.events += [Drift(int(example), float(before)) for example, before in stored["events"]]
 
 
 def _fill(array: np.ndarray, numbers: Sequence[float]) -> None:

@@ -25,7 +25,7 @@ class DelayedLabels:
     >>> blocks = ouzel.blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
     >>> sum(len(outcome.targets) for block in blocks for outcome in found.learn(block))  # the first 22 have no model
     78
-    >>> found.settle()
+    >>> found.evaluate_pending()
     >>> found.model.examples
     100
     """
@@ -55,7 +55,7 @@ class DelayedLabels:
             if self.row % self.stretch == 0:
                 self._learn_until(self.row - self.delay)
 
-    def settle(self) -> None:
+    def evaluate_pending(self) -> None:
         """Learn what waits, at the end of a stream or of a run."""
         self._learn_until(self.row + self.stretch)
 

@@ -24,11 +24,11 @@ from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream, as_stream
 
 if TYPE_CHECKING:
-    from ouzel.evaluation import alarm as alarms
     from ouzel.evaluation import delay as delays
     from ouzel.evaluation import holdout, mistakes
+    from ouzel.evaluation import input_alarm as alarms
 else:
-    alarms = deferred("ouzel.evaluation.alarm")
+    alarms = deferred("ouzel.evaluation.input_alarm")
     delays = deferred("ouzel.evaluation.delay")
     mistakes = deferred("ouzel.evaluation.mistakes")
     holdout = deferred("ouzel.evaluation.holdout")
@@ -47,6 +47,7 @@ def progressive_validation(
     holdout_every: int = 0,
     passes: int = 1,
     alarm: float = 0.0,
+    alarm_inputs: bool = False,
     delay: int = 0,
     on_progress: Callable[[Run], None] | None = None,
 ) -> Report:
@@ -56,7 +57,8 @@ def progressive_validation(
     than one pass needs a stream that can be read again: a list of blocks, or a function that opens a stream.
     With `delay` the label of each example comes so many examples late, and it is learnt then; examples of classes that
     no label has named yet are not predicted. With `alarm` the report's `drift` has rises of the error; if nothing
-    changes, there is any with at most this probability.
+    changes, there is any with at most this probability. With `alarm_inputs` changes of frequent features raise alarms,
+    too: `input_drift`.
     `on_progress` is called with the run after every block; without it, a notebook shows how far the stream is learnt.
 
     Examples
@@ -67,7 +69,8 @@ def progressive_validation(
     >>> report.examples, report.error_rate
     (100, 0.02)
     """
-    run = Run(own_model(model, begin=True), holdout_every=holdout_every, passes=passes, alarm=alarm, delay=delay)
+    watch: dict[str, Any] = {"alarm": alarm, "alarm_inputs": alarm_inputs, "delay": delay}
+    run = Run(own_model(model, begin=True), holdout_every=holdout_every, passes=passes, **watch)
     from ouzel.evaluation.notebook import line_for
 
     line = line_for(None if callable(stream) else stream) if on_progress is None else None
@@ -88,6 +91,7 @@ class Run:
         holdout_every: Holdouts = 0,
         passes: Passes = 1,
         alarm: AlarmRate = 0.0,
+        alarm_inputs: bool = False,
         delay: Delay = 0,
     ) -> None:
         if holdout_every == 1:
@@ -99,12 +103,10 @@ class Run:
         if alarm and model.task.groups:
             raise OuzelError("alarms watch the errors of examples, and a ranking learns groups; leave alarm out")
         if delay and (holdout_every or passes > 1):
-            raise OuzelError(
-                "labels that come late are those of one pass without held-out examples; leave out", delay=delay
-            )
+            raise OuzelError("late labels are those of one pass, without held-out examples; leave out", delay=delay)
         self.model = model
         self.delayed = delays.DelayedLabels(model, delay) if delay else None
-        self.alarm = alarms.Alarm(alarm) if alarm else None
+        self.alarm = alarms.alarm_for(alarm, alarm_inputs) if alarm else None
         self.passes = passes
         self.holdout_every = holdout_every
         self.incomplete = False  # whether an error or an interruption fell into the learning of a block
@@ -113,6 +115,7 @@ class Run:
         self.by_pass = [Scores(model.task) for _ in range(passes)]
         self.curve = Curve(self.by_pass[0])
         self.holdouts = [holdout.Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
+        self._waits: list[Any] = [*self.holdouts, *([self.delayed] if self.delayed else [])]
         self.features = FeaturesSeen()
         self.examples = 0  # of the first pass; in a ranking the scores count pairs
         self.nonzeros = 0
@@ -169,18 +172,14 @@ class Run:
     @property
     def pending(self) -> bool:
         """Whether examples were held out that are not judged yet, or predicted that are not learnt yet."""
-        return any(held_out.waiting for held_out in self.holdouts) or (
-            self.delayed is not None and self.delayed.waiting
-        )
+        return any(part.waiting for part in self._waits)
 
     def evaluate_pending(self) -> None:
         """Judge what was held out, and learn what waits for its label: before a run that was cut off is saved."""
-        if self.delayed is not None:
-            before = self.model.examples
-            self.delayed.settle()
-            self.examples += self.model.examples - before
-        for held_out in self.holdouts:
-            held_out.evaluate_pending()
+        before = self.model.examples
+        for part in self._waits:
+            part.evaluate_pending()
+        self.examples += self.model.examples - before
 
     def go_on(self, row: int) -> None:
         """Return to the first pass, after `row` of its examples: a log continues after its end."""
@@ -191,7 +190,7 @@ class Run:
         if "alarm" not in stored:
             return
         try:
-            self.alarm = alarms.Alarm.from_json(stored["alarm"])
+            self.alarm = alarms.restored(stored["alarm"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise OuzelError(f"what the file notes of its alarm is not sound ({error!r}); train it again") from None
 
@@ -279,10 +278,13 @@ class Run:
             block = held_out.divide(block, self.row)
         before = self.model.examples
         parts = self.delayed.learn(block) if self.delayed else [self.model.learn(block, unseen=not self.passed)]
+        watching = None if self.passed else self.alarm
         for learnt in parts:
-            if self.alarm is not None and not self.passed:
-                self.alarm.add(mistakes.errors_of(self.model.task, learnt))
+            if watching is not None:
+                watching.add(mistakes.errors_of(self.model.task, learnt))
             (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
+        if watching is not None:
+            watching.see(self.model, block)
         if not self.passed:
             self.examples += self.model.examples - before
         self.row += rows

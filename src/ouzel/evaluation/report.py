@@ -74,6 +74,7 @@ class Report:
     calibration_error_before: float | None
     intervals: list[dict[str, Any]]  # for each level: coverage, size, in all and over time
     drift: list[dict[str, Any]] | None  # alarms that the error rose, where they were asked for
+    input_drift: list[dict[str, Any]] | None  # alarms that features changed, where they were asked for
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; a number that JSON cannot write becomes a string."""
@@ -242,7 +243,7 @@ def report_of(run: Any) -> Report:
     """Return the report of a `progressive.Run`, at its end or before."""
     model, scores = run.model, run.scores
     order = model.classes.order()
-    used = run.features.used
+    used, watched = run.features.used, getattr(run.alarm, "changes", None)
     return Report(
         learner=model.learner.name,
         settings=in_words(model.settings),
@@ -267,6 +268,7 @@ def report_of(run: Any) -> Report:
         seconds_compiling=run.clock.seconds["compiling"],
         curve=run.curve.points,
         drift=None if run.alarm is None else [event._asdict() for event in run.alarm.events],
+        input_drift=None if watched is None else [event._asdict() for event in watched],
         **of_answers(model, scores),
         warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
         baseline_of=scores.baseline_of,

@@ -49,7 +49,7 @@ class ResumedSession(Session):
         stored_run = notes.get("run", {})
         check_notes(stored_run, resume)
         session.recall(stored_run, options.relearn)
-        watched = 0.0 if session.run.alarm is None else session.run.alarm.rate
+        watched = 0.0 if session.run.alarm is None else session.run.alarm.stated
         if options.alarm and options.alarm != watched:
             raise contradiction(resume, "alarm", options.alarm, watched)
         return session

@@ -64,6 +64,7 @@ class SessionOptions:
     most_classes: int | None = None
     following: dict[str, Any] | None = None
     alarm: float = 0.0
+    alarm_inputs: bool = False
     delay: int = 0
 
     @property
@@ -155,9 +156,8 @@ class Session:
         """A session of a model."""
         model.classes.allow(options.most_classes)
         passes = 1 if options.passes is None else options.passes
-        run = Run(
-            model, passes=passes, holdout_every=options.holdout_every or 0, alarm=options.alarm, delay=options.delay
-        )
+        watch = {name: getattr(options, name) for name in ("alarm", "alarm_inputs", "delay")}
+        run = Run(model, passes=passes, holdout_every=options.holdout_every or 0, **watch)
         output, every = options.output, options.checkpoint_every
         return cls(files, model, run, reading, options.format, output, every, following=options.following)
 

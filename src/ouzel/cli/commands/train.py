@@ -111,6 +111,9 @@ def train(
         float | None,
         option("Say when the error rises; rate of false alarms over the whole life, such as 0.01.", panel="Report"),
     ] = None,
+    alarm_inputs: Annotated[
+        bool, option("With --alarm: say when a frequent feature changes, too.", panel="Report")
+    ] = False,
     plot: options.Plot = None,
     save_to: options.SaveTo = None,
     live: Annotated[
@@ -125,6 +128,8 @@ def train(
     sources = log_options.sources_of(files, querying)
     reading, settings = columns.keywords(), learning.settings
     options.check_counts(pairs=task.pairs, top=top, delay=saving.delay)
+    if alarm_inputs and not alarm:
+        raise OuzelError("--alarm-inputs needs the rate of false alarms: --alarm 0.01, say")
     model_options.check_most_classes(most_classes)
     from ouzel.cli.ui.heartbeat import checkpoints_of
     from ouzel.cli.ui.outputs import check_save_to
@@ -170,7 +175,7 @@ def train(
             "following": further,
         }
         begun |= {"intercept": not preparation.no_intercept, "passes": saving.passes, "relearn": saving.relearn}
-        begun["alarm"], begun["delay"] = alarm or 0.0, saving.delay
+        begun |= {"alarm": alarm or 0.0, "alarm_inputs": alarm_inputs, "delay": saving.delay}
         chosen = SessionOptions(**begun, **common, output=saving.model)
         session_type: type[Session] = Session
         if chosen.resumes:

@@ -37,6 +37,7 @@ class Screen:
         self.doubted = False
         self.remark: str | None = None  # the last one shown
         self.alarms = 0  # that were shown
+        self.changed: set[tuple[str, bool]] = set()  # features whose alarms were shown
         self.begun = time.perf_counter()
         self.progress: Progress | None = None
         self.task: TaskID | None = None
@@ -89,6 +90,7 @@ class Screen:
                 before = f"their mean was {figure(event.before)} before"
                 self.say(f"alarm at example {event.example:,}: errors have risen; {before}")
             self.alarms = run.alarm.raised
+        self._say_changes(run)
         for point in run.curve.powers_of_two():
             if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:
                 self._row(point, run.model.task)
@@ -101,6 +103,14 @@ class Screen:
             self.doubted = True
             self.say(f"{classes:,} classes in {examples:,} examples: is this the label?")
             self.say("For numbers to predict stop (Ctrl-C), and choose --loss squared.")
+
+    def _say_changes(self, run: Run) -> None:
+        """Print the first alarm of each feature that has become higher, or lower."""
+        for change in getattr(run.alarm, "changes", ()):
+            if (change.feature, change.higher) not in self.changed:
+                self.changed.add((change.feature, change.higher))
+                way, before = "higher" if change.higher else "lower", f"its mean was {figure(change.before)} at first"
+                self.say(f"alarm at example {change.example:,}: {change.feature} is {way} than it was; {before}")
 
     def show_scores(self, scores: Scores, aside: str = "") -> None:
         """Show the state of the stream: examples, rate, error so far, and a further text."""

@@ -93,7 +93,8 @@ def installed(made, tmp_path) -> Installed:
 
 def edit_source(installed: Installed) -> None:
     losses = installed.package / LOSSES
-    losses.write_text(losses.read_text().replace(BODY, BODY.replace(" - ", " + ")))
+    text = losses.read_text().replace(BODY, BODY.replace(" - ", " + "))
+    losses.write_text(f"{text}\n")  # of another size: within a second Python takes bytecode of one size for the same
 
 
 def edit_version(name: str) -> Callable[[Installed], None]:

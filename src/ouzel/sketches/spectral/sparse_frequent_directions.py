@@ -157,10 +157,12 @@ def epoch_is_full(state):
 def decompose(mass, products):
     """N_1, N_2 (m, m) and the new masses (m,) of Algorithm 7.
 
-    G - M V = L Q with the rows of Q orthonormal, M = G V'; in terms of V and Q, S'S is diag(D^2, 0) + [M L]' [M L].
+    G - M V = L Q with the rows of Q orthonormal, M = G V'; in terms of V and Q, S'S is diag(D^2, 0) + [M L]' [M L]. L is
+    the Cholesky factor of the Gram matrix of G - M V; a vector that the others span but for rounding has no row in Q.
     """
     m = len(mass)
     rest = np.empty((m, m))  # Gram matrix of G - M V
+    back = np.zeros((m, m))  # inverse of L': Q = back' (G - M V)
     joined = np.zeros((m, 2 * m))  # [M L]
     largest = 0.0
     for i in range(m):
@@ -170,12 +172,24 @@ def decompose(mass, products):
             rest[i, j] = products[max(i, j), m + min(i, j)]
             for k in range(m):
                 rest[i, j] -= products[i, k] * products[j, k]
-    squares, back = np.linalg.eigh(rest)
     for j in range(m):
-        root = np.sqrt(squares[j]) if squares[j] > TINY * largest else 0.0
-        for i in range(m):
-            joined[i, m + j] = back[i, j] * root
-            back[i, j] = back[i, j] / root if root > 0.0 else 0.0  # Q = back' (G - M V)
+        square = rest[j, j]
+        for k in range(j):
+            square -= joined[j, m + k] * joined[j, m + k]
+        if square <= TINY * largest:
+            continue
+        root = np.sqrt(square)
+        joined[j, m + j], back[j, j] = root, 1.0 / root
+        for i in range(j + 1, m):
+            total = rest[i, j]
+            for k in range(j):
+                total -= joined[i, m + k] * joined[j, m + k]
+            joined[i, m + j] = total / root
+        for i in range(j):
+            total = 0.0
+            for k in range(i, j):
+                total -= joined[j, m + k] * back[i, k]
+            back[i, j] = total / root
     inner = joined.T @ joined
     for i in range(m):
         inner[i, i] += mass[i]

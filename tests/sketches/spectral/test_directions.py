@@ -166,3 +166,27 @@ def test_directions_over_the_slots_in_use_are_orthonormal_wherever_they_start(m,
 
     assert len(V) == min(m, dimension)
     np.testing.assert_allclose(V @ V.T, np.eye(len(V)), atol=1e-10)
+
+
+@pytest.mark.parametrize("spanned", ["none", "by another vector", "by the directions"])
+def test_an_epoch_is_decomposed_as_the_whole_matrix_is(spanned):
+    """Algorithm 7 beside eigenvectors of S'S, also where a vector adds nothing to what the others span."""
+    random = np.random.default_rng(0)
+    for m in range(2, 9):
+        directions = np.linalg.qr(random.normal(size=(20, m)))[0].T
+        mass = np.sort(random.exponential(size=m))[::-1].copy()
+        vectors = random.normal(size=(m, 20))
+        if spanned != "none":
+            vectors[-1] = 2.0 * vectors[0] if spanned == "by another vector" else directions[0] - directions[1]
+        gram = np.tril(vectors @ vectors.T)
+        first, second, masses = sparse_directions.decompose(mass, np.hstack([vectors @ directions.T, gram]))
+
+        found = first @ directions + second @ vectors
+        rows = np.vstack([np.sqrt(mass)[:, None] * directions, vectors])
+        squares, basis = np.linalg.eigh(rows.T @ rows)
+        squares, basis = squares[::-1][:m], basis[:, ::-1][:, :m]
+        np.testing.assert_allclose(masses, squares - squares[-1], atol=1e-9 * squares[0])
+        np.testing.assert_allclose(
+            found.T @ np.diag(masses) @ found, basis @ np.diag(masses) @ basis.T, atol=1e-8 * squares[0]
+        )
+        np.testing.assert_allclose(found[:-1] @ found[:-1].T, np.eye(m - 1), atol=1e-8)

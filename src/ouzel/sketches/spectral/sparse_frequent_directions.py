@@ -157,8 +157,8 @@ def epoch_is_full(state):
 def decompose(mass, products):
     """N_1, N_2 (m, m) and the new masses (m,) of Algorithm 7.
 
-    G - M V = L Q with the rows of Q orthonormal, M = G V'; in terms of V and Q, S'S is diag(D^2, 0) + [M L]' [M L]. L is
-    the Cholesky factor of the Gram matrix of G - M V; a vector that the others span but for rounding has no row in Q.
+    G - M V = L Q with the rows of Q orthonormal, M = G V'; in terms of V and Q, S'S is diag(D^2, 0) + [M L]' [M L].
+    L is the Cholesky factor of the Gram matrix of G - M V; a vector that V and those before it span has no row in Q.
     """
     m = len(mass)
     rest = np.empty((m, m))  # Gram matrix of G - M V

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.vectors import dot
 from ouzel.layout import check_list, float64, made_from, require, uint32
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral.lazy_maps import catch_up, record, room_for
@@ -164,32 +165,22 @@ def decompose(mass, products):
     rest = np.empty((m, m))  # Gram matrix of G - M V
     back = np.zeros((m, m))  # inverse of L': Q = back' (G - M V)
     joined = np.zeros((m, 2 * m))  # [M L]
-    largest = 0.0
+    factor, largest = joined[:, m:], 0.0
     for i in range(m):
         largest = max(largest, products[i, m + i])
         for j in range(m):
             joined[i, j] = products[i, j]
-            rest[i, j] = products[max(i, j), m + min(i, j)]
-            for k in range(m):
-                rest[i, j] -= products[i, k] * products[j, k]
+            rest[i, j] = products[max(i, j), m + min(i, j)] - dot(products[i, :m], products[j, :m])
     for j in range(m):
-        square = rest[j, j]
-        for k in range(j):
-            square -= joined[j, m + k] * joined[j, m + k]
+        square = rest[j, j] - dot(factor[j, :j], factor[j, :j])
         if square <= TINY * largest:
             continue
         root = np.sqrt(square)
-        joined[j, m + j], back[j, j] = root, 1.0 / root
+        factor[j, j], back[j, j] = root, 1.0 / root
         for i in range(j + 1, m):
-            total = rest[i, j]
-            for k in range(j):
-                total -= joined[i, m + k] * joined[j, m + k]
-            joined[i, m + j] = total / root
+            factor[i, j] = (rest[i, j] - dot(factor[i, :j], factor[j, :j])) / root
         for i in range(j):
-            total = 0.0
-            for k in range(i, j):
-                total -= joined[j, m + k] * back[i, k]
-            back[i, j] = total / root
+            back[i, j] = -dot(factor[j, i:j], back[i, i:j]) / root
     inner = joined.T @ joined
     for i in range(m):
         inner[i, i] += mass[i]
@@ -201,12 +192,9 @@ def decompose(mass, products):
         if eigenvalues[last] - least > TINY * eigenvalues[2 * m - 1]:
             masses[i] = eigenvalues[last] - least
             for j in range(m):
-                first[i, j] = vectors[j, last]
-                for k in range(m):
-                    second[i, j] += back[j, k] * vectors[m + k, last]
+                second[i, j] = dot(back[j], vectors[m:, last])
             for j in range(m):
-                for k in range(m):
-                    first[i, j] -= second[i, k] * products[k, j]
+                first[i, j] = vectors[j, last] - dot(second[i], products[:, j])
     return first, second, masses
 
 

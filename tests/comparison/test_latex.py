@@ -55,7 +55,7 @@ def test_no_character_of_a_cell_means_anything_to_latex(text):
 
 def test_a_comparison_is_written_with_its_marks_as_bold_and_its_note_as_caption(tmp_path):
     cells = [["ogd", "0.2000 ± 0.0100="], ["adagrad", "0.1000 ± 0.0100*"]]
-    write_table(Table(["learner", "error rate"], cells, [], "* the best; = not worse"), str(tmp_path / "errors.tex"))
+    write_table(Table(["learner", "error rate"], cells, [], "* the best\n= not worse"), str(tmp_path / "errors.tex"))
 
     text = (tmp_path / "errors.tex").read_text()
     assert r"adagrad & \textbf{0.1000 $\pm$ 0.0100} \\" in text

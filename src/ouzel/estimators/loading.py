@@ -35,6 +35,8 @@ def load(path: str | Path, kind: type[Any] = Estimator) -> Any:
     none that can say its settings, `OnlineClassifier`, `OnlineRegressor` or `OnlineRanker`. A file of another class
     than `kind`, which type checkers take as the result, is refused: OuzelError.
 
+    Examples
+    --------
     >>> import ouzel, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "model.ouzel")
     >>> ouzel.OnlineClassifier("adagrad").fit([[1.0, 0.0], [0.0, 1.0]] * 5, ["dry", "wet"] * 5).save(path)

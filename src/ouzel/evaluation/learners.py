@@ -14,6 +14,8 @@ def list_learners() -> Records:
 
     Learners that were registered are among them. docs/settings.md has the settings of each.
 
+    Examples
+    --------
     >>> import ouzel
     >>> [learner["name"] for learner in ouzel.list_learners()][:3]
     ['auto', 'ogd', 'adagrad']

@@ -38,7 +38,8 @@ def write_table(table: Table, path: str) -> None:
     ending, name = Path(path).suffix.lower(), Path(path).stem
     with write_atomically(path) as file:
         if ending == ".tex":
-            caption = STAR.sub("Bold: ", "; ".join(table.note.splitlines()))
+            note = "; ".join(table.note.splitlines())
+            caption = STAR.sub("Bold: ", note)
             file.write(f"{latex(table.titles, table.cells, caption, name)}\n".encode())
         else:
             file.write(forms[ending](table).encode())

@@ -11,7 +11,7 @@ from typing import Any
 
 import ouzel.kernels.forks  # noqa: F401  (from now on, forks wait for imports)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "OnlineClassifier": "ouzel.estimators.online",

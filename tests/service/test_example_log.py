@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.cli.app import run
 from ouzel.errors import OuzelError
+from ouzel.files import locked
 from ouzel.model.persistence import load_model
 from ouzel.service.example_log import Entry, Log, LogFullError
 from ouzel.service.folder import Folder, begin
-from ouzel.streams.formats.records import framed, record_of_rows
+from ouzel.streams.formats.records import framed, record_of_rows, records_in
+from ouzel.streams.limits import UNLIMITED
+from tests.printed import check
 
 
 def entries(count, start=1):
@@ -227,3 +231,64 @@ def test_it_goes_on_with_rows_of_today(tmp_path):
 
     assert (owner.learnt, owner.model.examples) == (116, 116)
     log.close()
+
+
+@pytest.mark.parametrize("to", [100, 99, 65, 60, 45, 40])  # within rows of the log, between them, and at snapshots
+def test_a_model_that_is_rolled_back_is_the_one_of_that_example(folder, tmp_path, to):
+    shorter = Folder(tmp_path / "shorter" / "model")
+    begin(shorter, None, "adagrad", {}, {})
+    _, log = shorter.open()
+    log.append(entries(to))
+    log.close()
+    _, log = folder.open()
+    removed = folder.rolled_back(log, to)
+    kept = [entry.record for entry in log.entries(after=log.first() - 1)]
+    log.close()
+
+    assert learnt(folder, tmp_path) == learnt(shorter, tmp_path, "shorter.ouzel")
+    assert kept == [entry.record for entry in entries(to)]
+    if to == 100:
+        assert removed is None
+    else:
+        with removed.open("rb") as file:
+            behind = b"\n".join(records_in(file, "removed", UNLIMITED)).split(b"\n")
+        assert behind == [entry.record for entry in entries(100 - to, to + 1)]
+
+
+def test_a_model_that_is_rolled_back_goes_on(folder, tmp_path):
+    whole = learnt(folder, tmp_path)
+    _, log = folder.open()
+    folder.rolled_back(log, 45)
+    log.append(entries(55, 46))
+    log.close()
+
+    assert learnt(folder, tmp_path) == whole
+
+
+def test_a_state_that_is_not_kept_is_refused(folder):
+    _, log = folder.open()
+    log.forget(60)
+    with pytest.raises(OuzelError, match="can go back to any of examples 60 to 100; got 50"):
+        folder.rolled_back(log, 50)
+    with pytest.raises(OuzelError, match="got 101"):
+        folder.rolled_back(log, 101)
+
+    assert log.last() == 100
+    log.close()
+
+
+def test_the_command_lists_snapshots_and_rolls_back(folder, capsys):
+    assert run(["rollback", str(folder.path.parent)]) == 0
+    listed = capsys.readouterr().out
+    assert "log of examples 1 to 100" in listed
+    assert "snapshot after 60 examples" in listed
+    assert run(["rollback", str(folder.path.parent), "--example", "60", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+
+    assert (check("rollback", found).last, found["removed"]) == (60, 40)
+    assert Path(found["file"]).exists()
+    with locked(folder.base):
+        assert run(["rollback", str(folder.path.parent), "--example", "50"]) == 2
+    assert "is training into this file" in capsys.readouterr().err
+    assert run(["rollback", str(folder.path.parent), "--name", "other"]) == 2
+    assert "there is no model" in capsys.readouterr().err

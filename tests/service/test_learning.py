@@ -17,8 +17,9 @@ def answers(response):
 def test_an_example_is_answered_with_what_was_predicted_before_it_was_learnt(client):
     said = [client.post("/v1/learn", json={"label": label, "x": 1.0}).json() for label in ("a", "b", "b")]
 
-    assert said[0] == {"number": 1, "prediction": None}
-    assert said[1] == {"number": 2, "prediction": "a"}
+    assert said[0] == {"number": 1, "prediction": None, "probabilities": {}}
+    assert said[1] == {"number": 2, "prediction": "a", "probabilities": {"a": 1.0}}
+    assert client.get("/v1/model").json()["features"] == 1
     assert said[2]["prediction"] in ("a", "b")
     assert sum(said[2]["probabilities"].values()) == 1.0
 

@@ -37,6 +37,7 @@ COMMANDS = {
     "deltoids": "Find the items whose counts differ most between two streams.",
     "pmi": "Find the words, or events, that occur together.",
     "serve": "Serve a model that learns while it predicts.",
+    "rollback": "Take a served model back to an earlier example.",
     "send": "Send files to a service, which learns them.",
     "schema": "Print the JSON schema of what a command prints with --json.",
     "reproduce": "Reproduce an experiment of the papers.",

@@ -58,14 +58,17 @@ class FeaturesSeen:
 
     def add(self, block: Block) -> None:
         """Take note of a block's features."""
-        if not block.nonzeros:
+        self.add_ids(block.indices, block.offsets[0], block.offsets[-1])
+
+    def add_ids(self, ids: np.ndarray, start: int, stop: int) -> None:
+        """Take note of the features from `start` to before `stop` of ids (n,) of uint32."""
+        if stop == start:
             return
-        start, stop = block.offsets[0], block.offsets[-1]
-        self.largest = max(self.largest, int(largest_id(block.indices, start, stop)))
+        self.largest = max(self.largest, int(largest_id(ids, start, stop)))
         room = min(LIMIT, 1 << self.largest.bit_length()) >> 6
         if room > len(self._seen):
             self._seen = np.pad(self._seen, (0, room - len(self._seen)))
-        mark(self._seen, block.indices, start, stop)
+        mark(self._seen, ids, start, stop)
 
 
 class Clock:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ouzel.errors import OuzelError
-from ouzel.streams.formats.records import count_in, examples_in, is_batch, is_rows, without_first
+from ouzel.streams.formats.records import count_in, examples_in, is_batch, is_rows, part_of
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS examples (
@@ -162,7 +162,7 @@ class Log:
                 row = Entry(*found)
                 if checksum != _checksum(row) or row.first > number + 1:
                     raise self._damaged(number + 1, row, checksum == _checksum(row))
-                yield row._replace(record=without_first(row.record, number + 1 - row.first))
+                yield row._replace(record=part_of(row.record, number + 1 - row.first))
                 number = row.number
 
     def last(self) -> int:
@@ -190,6 +190,18 @@ class Log:
             for number in range(start, up_to + 1, DELETED_AT_ONCE):
                 end = min(number + DELETED_AT_ONCE - 1, up_to)
                 connection.execute("DELETE FROM examples WHERE number <= ?", (end,))
+
+    def cut(self, last: int) -> None:
+        """Delete the examples after the number `last`, all or none of them."""
+        with self._wrap_errors(), self._transaction() as connection:
+            behind = "FROM examples WHERE number > ?"
+            found = connection.execute(
+                f"SELECT at, number, key, line {behind} ORDER BY number LIMIT 1", (last,)
+            ).fetchone()
+            connection.execute(f"DELETE {behind}", (last,))
+            if found and (row := Entry(*found[1:])).first <= last:  # it holds examples of both sides
+                kept = Entry(last, None, part_of(row.record, 0, last + 1 - row.first))
+                connection.execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", (*kept, found[0], _checksum(kept)))
 
     def waiting(self, since: float, most: int = 1 << 62, size: int = 1 << 62) -> list[Waiting]:
         """Return the examples that wait for labels, the oldest first.

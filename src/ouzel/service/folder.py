@@ -18,13 +18,14 @@ from types import MappingProxyType
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.files import write_atomically
 from ouzel.learners import catalogue
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.owner import Owner
 from ouzel.streams.block import ROWS
-from ouzel.streams.formats.records import ID
+from ouzel.streams.formats.records import ID, framed
 from ouzel.streams.options import OF_MESSAGES
 from ouzel.training.resume_options import validate_resume_options
 
@@ -94,6 +95,29 @@ class Folder:
             with suppress(OSError):
                 old.unlink()
         return path
+
+    def rolled_back(self, log: Log, to: int) -> Path | None:
+        """Have the log, and so the model, end with the example `to`; return a file of records with those behind it.
+
+        OuzelError if no state at or before that example is there. Killed in between, nothing is rolled back.
+        """
+        last, starts = log.last(), [learnt_of(path) for path in self.snapshots()]
+        reachable = min([*(start for start in starts if start >= log.first() - 1), *([0] if log.first() == 1 else [])])
+        if not reachable <= to <= last:
+            raise OuzelError(
+                f"{log.path}: the model can go back to any of examples {reachable:,} to {last:,}; got {to:,}"
+            )
+        if to == last:
+            return None
+        removed = self.path / f"rolled-back-{to + 1:012}-{last:012}.records"
+        with write_atomically(str(removed)) as file:
+            for part in framed(row.record for row in log.rows(to)):
+                file.write(part)
+        for path, start in zip(self.snapshots(), starts, strict=True):
+            if start > to:
+                path.unlink()
+        log.cut(to)
+        return removed
 
     def compact(self, log: Log, keep: int) -> None:
         """Delete old examples of the log: keep the last `keep`, and all after the older snapshot.

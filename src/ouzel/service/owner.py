@@ -24,7 +24,7 @@ from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.layout import copied
 from ouzel.model import persistence
-from ouzel.model.answers import as_json
+from ouzel.model.answers import as_json, is_probabilistic
 from ouzel.model.contributions import explained
 from ouzel.model.importance import most_important
 from ouzel.model.intervals import intervals_of
@@ -38,6 +38,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.formats.catalogue import find
 from ouzel.streams.formats.json_python import Example
+from ouzel.streams.labels import Label
 from ouzel.training.run_notes import notes_of
 from ouzel.training.source_records import Ledger, Record
 
@@ -69,7 +70,7 @@ class Owner:
         self.record = self.ledger.claim(0, None, self.file)
         self.record.piped = False
         self.digest = Digest()
-        self.run = Run(self.model)
+        self.run = _run_of(self.model)
         self.alarm = Alarm()  # of this start of the service
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
@@ -113,6 +114,7 @@ class Owner:
         with self.lock:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
+            self.run.features.add(block)
             self.record.extend(self.digest, block)
             self.alarm.add(errors_of(self.model.task, outcome))
             return answers_before(self.model, outcome, known) if return_predictions else []
@@ -178,7 +180,7 @@ class Owner:
             raise OuzelError(f"{path}: is not a snapshot of this log; remove it")
         record.name = self.file
         model.classes.allow(None)
-        run = Run(model)
+        run = _run_of(model)
         run.restore({**stored["progress"], "position": [0, record.examples]})
         self.model, self.run, self.digest = model, run, Digest.of(record.examples, record.digest)
         self.ledger.sources[:] = [record]
@@ -200,10 +202,18 @@ class Owner:
             double.report()
 
 
+def _run_of(model: Model) -> Run:
+    """A run of a model, which counts the features that it knows by name."""
+    run, known = Run(model), model.names.ids()
+    offsets: Any = np.array([0, len(known)], np.uint64)  # as those of blocks
+    run.features.add_ids(known, *offsets)
+    return run
+
+
 def answers_of(model: Model, margins: np.ndarray) -> list[Answer]:
     """Return an answer for each row of margins (n,) or (n, classes) of a model that does not rank."""
     if not (model.task.numbers or len(model.classes)):
-        return [{"prediction": None} for _ in range(len(margins))]
+        return [_of_few_classes(model, None) for _ in range(len(margins))]
     found = model.task.answers(model, margins)
     columns: dict[str, list[Any]] = {"prediction": found.predicted.tolist()}
     names = list(map(str, found.classes))
@@ -229,5 +239,11 @@ def answers_before(model: Model, outcome: Outcome, known: int) -> list[Answer]:
     known_then = np.maximum.accumulate(np.concatenate([[known], outcome.targets[:-1] + 1]))
     for place in np.flatnonzero(known_then < 2):
         only = model.classes.known[0] if known_then[place] else None
-        answers[place] = {"prediction": only}
+        answers[place] = _of_few_classes(model, only)
     return answers
+
+
+def _of_few_classes(model: Model, only: Label | None) -> Answer:
+    """The answer of a model that knew only one class, or none: as that of `predict_one` and `predict_proba_one`."""
+    shares = {} if only is None else {str(only): 1.0}
+    return {"prediction": only, **({"probabilities": shares} if is_probabilistic(model.loss) else {})}

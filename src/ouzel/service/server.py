@@ -23,6 +23,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
 from ouzel.errors import OuzelError
 from ouzel.files import locked
+from ouzel.kernels.announce import shown_by
 from ouzel.service.app import application
 from ouzel.service.connections import Connection, raise_open_files
 from ouzel.service.feed import Plan
@@ -96,6 +97,7 @@ def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None) ->
     log = logger(place.log)
     metrics = Metrics()
     with ExitStack() as stack:
+        stack.enter_context(shown_by(log.info))
         if place.workers:  # fork them before this process has files, locks or threads
             stack.enter_context(readers_of(folders, place))
         for folder in folders:

@@ -123,13 +123,17 @@ class FeatureNames:
         self._used = sum(BYTES_AN_ENTRY + len(name) for name in self._names.values())
         self._renew_seen(max(size_of(self._seen), 1).bit_length() - 1)
 
+    def ids(self) -> np.ndarray:
+        """The ids (n,) of uint32 that have a name."""
+        return np.fromiter(self._names, np.uint32, len(self._names))
+
     def _renew_seen(self, bits: int) -> None:
         """Allocate the set of ids seen before, of 2^bits, and add those of all names that it has room for.
 
         A larger id would mark a smaller one in its place; it is added when the set grows.
         """
         self._seen = empty_seen_set(bits)
-        known = np.fromiter(self._names, np.uint32, len(self._names))
+        known = self.ids()
         new_ids(self._seen, known if bits == FILTER_BITS else known[known < 1 << bits])
 
     def to_json(self) -> list[Any]:

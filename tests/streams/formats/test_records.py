@@ -15,11 +15,11 @@ from ouzel.streams.formats.records import (
     count_in,
     examples_in,
     framed,
+    part_of,
     record_of_batch,
     record_of_rows,
     records_in,
     rows_of,
-    without_first,
 )
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.labels import labels_in
@@ -55,8 +55,8 @@ def test_packed_rows_are_the_rows_and_any_of_them_alone(vw):
     assert again.interaction_inputs is not None
     record = ROWS + packed
     assert [labels_in(rows_of(one)) for one in examples_in(record)] == [["red"], ["blue"], ["red"]]
-    assert same_rows(rows_of(without_first(record, 2)), take_rows(vw, [2]))
-    assert count_in(without_first(record, 1)) == 2
+    assert same_rows(rows_of(part_of(record, 2)), take_rows(vw, [2]))
+    assert count_in(part_of(record, 1)) == 2
 
 
 def test_a_file_has_the_examples_of_its_records_in_order(tmp_path, vw):

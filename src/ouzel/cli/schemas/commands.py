@@ -171,6 +171,24 @@ class Imported(Result):
     examples: Annotated[int, about("examples that the device has learnt")]
 
 
+class Kept(Result):
+    """A snapshot of a served model."""
+
+    examples: Annotated[Count, about("of the log, that it has learnt")]
+    written: Annotated[float, about("in seconds since 1970")]
+
+
+class RolledBack(Result):
+    """The log of a served model, after `ouzel rollback`."""
+
+    model: Annotated[str, about("its name")]
+    first: Annotated[Count, about("number of the first example in the log")]
+    last: Annotated[Count, about("number of the last one; 0 of an empty log")]
+    removed: Annotated[Count, about("examples taken out of the log")]
+    file: Annotated[str | None, about("the file of records that has them")]
+    snapshots: Annotated[list[Kept], about("the oldest first")]
+
+
 class Drawn(Result):
     """The effect of a column, or of a pair, on the margins of a model."""
 
@@ -271,7 +289,8 @@ KINDS: dict[str, Kind] = {
     "top": list[Top], "info": Info, "compare": (list[Entry], list[Orders], list[OfFile], list[OrdersOfFile]),
     "convert": Converted, "export": Exported, "import": Imported, "plot": Drawn, "compile": Compiled,
     "learners": (Described, dict[str, str]),
-    "explain": Explain, "deltoids": Deltoids, "pmi": Pmi, "send": Sent, "demo": (Demo, list[Sample]),
+    "explain": Explain, "deltoids": Deltoids, "pmi": Pmi, "send": Sent, "rollback": RolledBack,
+    "demo": (Demo, list[Sample]),
     "reproduce": (list[Experiment], Reproduced),
 }  # fmt: skip
 OTHERWISE = {

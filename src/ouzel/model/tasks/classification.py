@@ -91,7 +91,9 @@ class Classification(Task):
         shares = answers.probabilities(self.loss, margins, self.joint) if is_probabilistic(self.loss) else None
         columns = margins[:, None] if margins.ndim == 1 else margins
         labels = answers.labels_of(classes, margins)
-        return Answers(labels, columns, shares if len(classes) > 1 else None, classes.in_order())
+        if shares is not None and len(classes) == 1:
+            shares = np.ones((len(labels), 1))  # of the only class met
+        return Answers(labels, columns, shares, classes.in_order())
 
     def answer_one(self, model: Host, margins: list[float]) -> Any:
         """The label that the margins of one example speak for."""

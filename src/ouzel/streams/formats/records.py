@@ -104,16 +104,18 @@ def examples_in(record: bytes) -> list[bytes]:
     return [ROWS + pack_rows(take_rows(block, [row]), *hashed) for row in range(block.rows)]
 
 
-def without_first(record: bytes, count: int) -> bytes:
-    """Return a record without its first examples."""
-    if not count:
+def part_of(record: bytes, start: int = 0, stop: int | None = None) -> bytes:
+    """Return the examples of a record from `start` to before `stop`, by default to its last."""
+    if not start and stop is None:
         return record
     if is_batch(record):
-        return record_of_batch(batch_of(record).slice(count))
+        batch = batch_of(record)
+        return record_of_batch(batch.slice(start, (batch.num_rows if stop is None else stop) - start))
     if not is_rows(record):
-        return record.split(b"\n", count)[count]
+        return b"\n".join(record.split(b"\n")[start:stop])
     block = rows_of(record)
-    return ROWS + pack_rows(take_rows(block, range(count, block.rows)), *hash_of(memoryview(record)[len(ROWS) :]))
+    kept = range(block.rows)[start:stop]
+    return ROWS + pack_rows(take_rows(block, kept), *hash_of(memoryview(record)[len(ROWS) :]))
 
 
 def rows_as_json(batch: pyarrow.RecordBatch) -> list[bytes]:

@@ -41,6 +41,11 @@ class Pass(NamedTuple):
     step: float
     margins: np.ndarray  # (n,) before learning each example
     model: Model
+    errors: dict[float, float] = {}  # noqa: RUF012  (of all steps tried, by `best_pass`)
+
+    def least(self, steps: Sequence[float]) -> float:
+        """The least error of these steps, of those tried."""
+        return min(error for step, error in self.errors.items() if step in steps)
 
     def curve(self, labels: np.ndarray) -> np.ndarray:
         """Error (n,) after each example."""
@@ -59,21 +64,36 @@ def one_pass(learner: str, step: float, block: Block, *, intercept: bool = True,
 
 def best_pass(learner: str, steps: Sequence[float], block: Block, **settings: Any) -> Pass:
     """The pass with the least error, of equals that of the smallest step."""
-    passes = None
+    best, errors = None, {}
     for step in steps:
         found = one_pass(learner, step, block, **settings)
-        if passes is None or found.error < passes.error:
-            passes = found
-    assert passes is not None
-    return passes
+        errors[step] = found.error
+        if best is None or found.error < best.error:
+            best = found
+    assert best is not None
+    return best._replace(errors=errors)
+
+
+def condition_numbers(block: Block, margins: np.ndarray) -> tuple[float, float]:
+    """Condition numbers of X'X and of D^-1/2 X'X D^-1/2, X without the constant, D the sums of squares of gradients."""
+    X = _dense(block)
+    X = X[:, np.abs(X).max(axis=0) > 0.0]
+    gradients = (np.clip(margins, -1.0, 1.0) - block.labels)[:, None] * X
+    scaled = X / np.sqrt(FIRST_SCALE + np.sum(gradients**2, axis=0))
+    return float(np.linalg.cond(X.T @ X)), float(np.linalg.cond(scaled.T @ scaled))
+
+
+def _dense(block: Block) -> np.ndarray:
+    """The values (n, features) of a block."""
+    lengths: Any = np.diff(block.offsets.astype(np.int64))
+    X = np.zeros((block.rows, 1 + int(block.indices.max())))
+    X[np.repeat(np.arange(block.rows), lengths), block.indices.astype(np.int64)] = block.values
+    return X
 
 
 def sketched(block: Block, margins: np.ndarray, *, diagonal: bool, intercept: bool = True) -> np.ndarray:
     """Every vector (n, 1 + features) that a pass with these margins had sketched, the constant's value first."""
-    offsets = block.offsets.astype(np.int64)
-    X = np.zeros((block.rows, 2 + int(block.indices.max())))
-    X[np.repeat(np.arange(block.rows), np.diff(offsets)), 1 + block.indices.astype(np.int64)] = block.values
-    X[:, 0] = float(intercept)
+    X = np.column_stack([np.full(block.rows, float(intercept)), _dense(block)])
     gradients = (np.clip(margins, -1.0, 1.0) - block.labels)[:, None] * X
     if diagonal:
         gradients /= np.sqrt(FIRST_SCALE + np.cumsum(gradients**2, axis=0))

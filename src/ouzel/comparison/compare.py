@@ -109,9 +109,12 @@ class Comparison:
 
         return pd.DataFrame.from_records(self.table.records)
 
-    def write(self, path: str) -> None:
-        """Write the table to a .csv, .md or .tex file."""
-        write_table(self.table, path)
+    def write(self, path: str, columns_as: str = "files") -> None:
+        """Write the table to a .csv, .md or .tex file.
+
+        With `each`, its columns are the files, or with `columns_as` "learners" the learners, as papers have them.
+        """
+        write_table(self.table if columns_as == "files" else self.table.turned("file"), path)
 
     def plot(self, path: str | None = None) -> Figure:
         """Draw the error against the varied setting, or over the stream.

@@ -24,6 +24,18 @@ class Table(NamedTuple):
     records: list[dict[str, Any]]
     note: str  # what the marks mean
 
+    def turned(self, first: str) -> Table:
+        """The table with rows and columns exchanged; `first` is the title of the first column.
+
+        >>> Table(["learner", "a.csv"], [["ogd", "0.1*"]], [{"learner": "ogd", "a.csv": 0.1}], "").turned("file")[:2]
+        (['file', 'ogd'], [['a.csv', '0.1*']])
+        """
+        names = [row[0] for row in self.cells]
+        cells = [[title, *column] for title, *column in zip(self.titles, *self.cells, strict=True)][1:]
+        key, *keys = dict.fromkeys(name for record in self.records for name in record)
+        records = [{first: name, **{of[key]: of[name] for of in self.records if name in of}} for name in keys]
+        return Table([first, *names], cells, records, self.note)
+
 
 def check_table_path(path: str) -> None:
     """Refuse, before any work is done, a table that could not be written."""

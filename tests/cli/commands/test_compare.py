@@ -336,3 +336,19 @@ def test_what_another_library_has_not_is_one_line(ouzel, small):
         assert ran.status == 2
         assert said in ran.err
     assert "--grid takes NAME=RANGE" in ouzel("compare", small, "--grid", "sketch_size").err
+
+
+def test_learners_may_be_the_columns_of_a_table_of_files(ouzel, small, tmp_path):
+    other = tmp_path / "other.svm"
+    other.write_text(small.read_text().replace("1:", "7:"))
+    files = ["compare", small, other, "--per-file", "--learners", "ogd,pa1"]
+    for place in ("wide.csv", "tall.csv", "tall.tex"):
+        ouzel(*files, "--table", tmp_path / place, *(["--columns-as", "learners"] if "tall" in place else []))
+    wide, tall = (
+        [line.split(",") for line in (tmp_path / name).read_text().split()] for name in ("wide.csv", "tall.csv")
+    )
+
+    assert tall[0] == ["file", "ogd", "pa1"]
+    assert tall[1:3] == [[wide[0][k], wide[1][k], wide[2][k]] for k in (1, 2)]
+    assert "file & ogd & pa1" in (tmp_path / "tall.tex").read_text()
+    assert "give --per-file and --table" in ouzel("compare", small, "--columns-as", "learners").err

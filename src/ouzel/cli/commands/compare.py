@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ouzel.cli import model_options, options
 from ouzel.cli.model_options import GROUPS_OF_LEARNERS, LEARNER
-from ouzel.cli.parameters import MODEL, Kind, only, option
+from ouzel.cli.parameters import MODEL, Kind, choice, only, option
 from ouzel.cli.ui.outputs import titled
 from ouzel.errors import OuzelError
 from ouzel.files import check_place
@@ -87,6 +87,10 @@ def compare(
     table: Annotated[
         str | None, option("Write the table to this file, by its suffix.", takes="CSV|MD|TEX", panel="Report")
     ] = None,
+    columns_as: Annotated[
+        str,
+        option("With --per-file: what the columns of --table are.", takes=choice("files", "learners"), panel="Report"),
+    ] = "files",
     save_best: Annotated[
         str | None,
         option("Write the model with the lowest error here.", takes=MODEL, panel="Saving and resuming"),
@@ -105,6 +109,8 @@ def compare(
     options.check_counts(shuffles=shuffles, top=top, pairs=task.pairs, delay=delay)
     options.check_plot(plot)
     _check_files(each, shuffles, table, save_best)
+    if columns_as != "files" and not (each and table):
+        raise OuzelError("--columns-as is of the table of several files: give --per-file and --table FILE too")
     chosen = candidates.chosen(given)
     model = {name: value for name, value in preparation.prepared.items() if value is not None}
     model["intercept"] = not preparation.no_intercept
@@ -115,7 +121,7 @@ def compare(
         contest = replace(contest, top=top, reference=reference_of(reference, given))
     found = contest.on_each(files) if each else contest.on(files)
     if table is not None:
-        found.write(table)
+        found.write(table, columns_as)
     if save_best is not None:
         contest.save(min(found.entries, key=lambda entry: entry.figure).model, save_best)
     if plot is not None:

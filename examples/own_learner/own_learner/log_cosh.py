@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, log, log1p, tanh
 from typing import NamedTuple
 
-from ouzel.terms.losses import curvature, derivative, value
+from ouzel.extend import curvature, derivative, value
 
 
 class LogCosh(NamedTuple):

@@ -12,14 +12,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline
-from ouzel.layout import float32, float64, made_from
-from ouzel.learners.gains.averaging import averaging
-from ouzel.learners.limits import bounded, margin_of
-from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Loss, Rate
-from ouzel.learners.states import negating
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.extend import (
+    Logistic,
+    Loss,
+    Rate,
+    averaging,
+    bounded,
+    derivative,
+    float32,
+    float64,
+    force_inline,
+    learning_margins,
+    made_from,
+    margin_of,
+    negating,
+    predicting_margins,
+)
 
 
 class State(NamedTuple):

@@ -6,7 +6,7 @@ import pytest
 from own_learner.log_cosh import LogCosh
 
 import ouzel
-from ouzel.terms.losses import derivative, value
+from ouzel.extend import derivative, value
 
 
 def examples(n=400):

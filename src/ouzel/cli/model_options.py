@@ -115,7 +115,7 @@ class Preparation:
     ] = None
 
     calibrate: Annotated[
-        bool, option("Recalibrate probabilities as the stream goes: of what is given .8, some 80 % come true.")
+        bool, option("Recalibrate probabilities as the stream goes, so that of .8 some 80 % have the class.")
     ] = False
 
     @property

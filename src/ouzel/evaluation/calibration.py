@@ -1,4 +1,4 @@
-"""Whether answers can be taken at their word: of what is given .8, some 80 % should come true.
+"""Calibration of probabilities: of the examples predicted .8, some 80 % should have the class.
 
 Naeini, Cooper & Hauskrecht (2015), "Obtaining Well Calibrated Probabilities Using Bayesian Binning", AAAI: predictions
 are put into bins by their probability, of the second of two classes, or of the class predicted where there are more.

@@ -194,20 +194,17 @@ class Log:
     def cut(self, last: int) -> None:
         """Delete the examples after the number `last`, all or none of them."""
         with self._wrap_errors(), self._transaction() as connection:
-            behind = "FROM examples WHERE number > ?"
-            found = connection.execute(
-                f"SELECT at, number, key, line {behind} ORDER BY number LIMIT 1", (last,)
-            ).fetchone()
-            connection.execute(f"DELETE {behind}", (last,))
-            if found and (row := Entry(*found[1:])).first <= last:  # it holds examples of both sides
+            query = "SELECT at, number, key, line FROM examples WHERE number > ? ORDER BY number LIMIT 1"
+            at, *found = connection.execute(query, (last,)).fetchone() or (0.0, last + 1, None, b"")
+            connection.execute("DELETE FROM examples WHERE number > ?", (last,))
+            if (row := Entry(*found)).first <= last:  # it holds examples of both sides
                 kept = Entry(last, None, part_of(row.record, 0, last + 1 - row.first))
-                connection.execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", (*kept, found[0], _checksum(kept)))
+                connection.execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", (*kept, at, _checksum(kept)))
 
     def waiting(self, since: float, most: int = 1 << 62, size: int = 1 << 62) -> list[Waiting]:
         """Return the examples that wait for labels, the oldest first.
 
-        Delete those from before `since`, and the oldest ones if there are more than `most` or they take more than
-        `size` bytes.
+        Delete those from before `since`, and the oldest ones beyond `most` or beyond `size` bytes.
         """
         with self._wrap_errors():
             with self._transaction() as connection:

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from ouzel import schemas
 from ouzel.cli.schemas.analyses import Deltoids, Explain, Pmi
+from ouzel.cli.schemas.serving import RolledBack, Sent
 from ouzel.cli.schemas.training import (
     OPEN,
     Figures,
@@ -24,7 +25,6 @@ from ouzel.schemas import (
     Intervals,
     Kind,
     Learner,
-    Model,
     Result,
     Schema,
     Settings,
@@ -171,24 +171,6 @@ class Imported(Result):
     examples: Annotated[int, about("examples that the device has learnt")]
 
 
-class Kept(Result):
-    """A snapshot of a served model."""
-
-    examples: Annotated[Count, about("of the log, that it has learnt")]
-    written: Annotated[float, about("in seconds since 1970")]
-
-
-class RolledBack(Result):
-    """The log of a served model, after `ouzel rollback`."""
-
-    model: Annotated[str, about("its name")]
-    first: Annotated[Count, about("number of the first example in the log")]
-    last: Annotated[Count, about("number of the last one; 0 of an empty log")]
-    removed: Annotated[Count, about("examples taken out of the log")]
-    file: Annotated[str | None, about("the file of records that has them")]
-    snapshots: Annotated[list[Kept], about("the oldest first")]
-
-
 class Drawn(Result):
     """The effect of a column, or of a pair, on the margins of a model."""
 
@@ -232,16 +214,6 @@ class Described(Result):
     summary: Annotated[str, about("in a line")]
     settings: Annotated[Settings, about("their defaults")]
     ranges: Annotated[dict[str, Setting], about("of each setting")]
-
-
-class Sent(Result):
-    """The counts of examples that were sent to a service."""
-
-    learnt: Annotated[Count, about("examples")]
-    repeated: Annotated[Count, about("that had been learnt before")]
-    refused: Annotated[Count, about("lines")]
-    seconds: Seconds
-    model: Annotated[Model, about("as `GET /v1/model` of the service describes it")]
 
 
 class Shown(Result):

@@ -89,11 +89,9 @@ class Classification(Task):
             raise OuzelError("the model has learnt no class yet; train it first")
         margins = answers.shown(classes, margins)
         shares = answers.probabilities(self.loss, margins, self.joint) if is_probabilistic(self.loss) else None
-        columns = margins[:, None] if margins.ndim == 1 else margins
-        labels = answers.labels_of(classes, margins)
         if shares is not None and len(classes) == 1:
-            shares = np.ones((len(labels), 1))  # of the only class met
-        return Answers(labels, columns, shares, classes.in_order())
+            shares = np.ones((len(margins), 1))  # of the only class so far
+        return Answers(answers.labels_of(classes, margins), np.atleast_2d(margins.T).T, shares, classes.in_order())
 
     def answer_one(self, model: Host, margins: list[float]) -> Any:
         """The label that the margins of one example speak for."""

@@ -37,7 +37,7 @@ def draw_comparison(
         errors = _lines(best, _kilobytes, lambda entry: entry.figure)
         budgets = [entry.budget / 1024 for entry in candidates if entry.budget]
         errors[reference.candidate.learner] = ([min(budgets), max(budgets)], [reference.figure] * 2)
-        lines = _lines(best, _kilobytes, lambda entry: recovered[id(entry)] if recovered else None)
+        lines = _lines(best, _kilobytes, lambda entry: recovered.get(id(entry)) if recovered else None)
         return draw_panels({"recovery error": lines, y: errors}, path, x="budget in KB", log_x=True, title=title)
     if any(entry.budget for entry in candidates):
         lines = _lines(best, _kilobytes, lambda entry: entry.figure)
@@ -65,7 +65,7 @@ def _kilobytes(entry: Entry) -> float | None:
 
 
 def _lines(entries: Sequence[Entry], x: Any, y: Any) -> dict[str, Line]:
-    """A line a learner, through what `x` and `y` say of each entry; those without an `x` are left out."""
+    """A line a learner, through what `x` and `y` say of each entry; it is level where a learner has no `x` at all."""
     lines: dict[str, Line] = {}
     for entry in entries:
         if x(entry) is not None:
@@ -73,6 +73,11 @@ def _lines(entries: Sequence[Entry], x: Any, y: Any) -> dict[str, Line]:
             value = y(entry)
             xs.append(x(entry))  # type: ignore[attr-defined]
             ys.append(value if value is None or value < float("inf") else None)  # type: ignore[attr-defined]
+    reached = [place for xs, _ in lines.values() for place in xs]
+    for entry in entries:
+        level = y(entry)
+        if reached and level is not None and level < float("inf"):
+            lines.setdefault(entry.candidate.learner, ([min(reached), max(reached)], [level] * 2))
     return lines
 
 

@@ -352,3 +352,13 @@ def test_learners_may_be_the_columns_of_a_table_of_files(ouzel, small, tmp_path)
     assert tall[1:3] == [[wide[0][k], wide[1][k], wide[2][k]] for k in (1, 2)]
     assert "file & ogd & pa1" in (tmp_path / "tall.tex").read_text()
     assert "give --per-file and --table" in ouzel("compare", small, "--columns-as", "learners").err
+
+
+def test_a_learner_without_the_setting_that_varies_is_a_level_line(ouzel, small):
+    found = compare("ogd,arow", small, step_sizes=[0.25, 0.5])
+    axes = found.plot().axes[0]
+    lines = {line.get_label(): line.get_xydata().tolist() for line in axes.get_lines()}
+
+    (low, first), (high, second) = lines["arow"]
+    assert (low, high) == (0.25, 0.5)
+    assert first == second == next(entry.figure for entry in found.entries if entry.candidate.learner == "arow")

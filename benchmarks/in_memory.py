@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from ouzel.streams.memory import to_block
 
 ROUNDS = 5
 FEATURES, NONZEROS, COLUMNS = 47_236, 76, 30
+NAMES = [f"column {k}" for k in range(COLUMNS)]
 OF_KERNEL, OF_SGD, OF_RIVER, OF_SCALED = "kernel", "SGD", "River", "River behind a scaler"
 
 Calls = dict[str, Callable[[], Any]]
@@ -48,14 +49,23 @@ def medians(calls: Calls) -> dict[str, float]:
     return {name: median(seconds) for name, seconds in found.items()}
 
 
-def show(what: str, calls: Calls, aims: dict[str, float], unit: float = 1e3) -> None:
-    """Print a line of the table: the time of the call, and its ratios to others with their aims."""
+class Line(NamedTuple):
+    """A line of a table."""
+
+    what: str
+    seconds: float  # of a call
+    ratios: dict[str, tuple[float, float]]  # to the time of others by their names, and what is aimed at
+
+
+def line(what: str, calls: Calls, aims: dict[str, float]) -> Line:
+    """The time of the call "ouzel", and its ratios to others with their aims."""
     found = medians({"ouzel": calls["ouzel"], **{name: calls[name] for name in aims}})
-    ratios = [f"{found['ouzel'] / found[name]:.2f} of {name} (aim {aim:g})" for name, aim in aims.items()]
-    print(f"| {what} | {found['ouzel'] * unit:.1f} | {'; '.join(ratios)} |", flush=True)
+    return Line(what, found["ouzel"], {name: (found["ouzel"] / found[name], aim) for name, aim in aims.items()})
 
 
-def of_many(name: str, X: Any, y: np.ndarray, learner: str, aims: dict[str, float], array: Any = None) -> None:
+def of_many(
+    name: str, X: Any, y: np.ndarray, learner: str, aims: dict[str, float], array: Any = None
+) -> Iterator[Line]:
     """Lines of the calls on many rows; of a table, that `array` has the same numbers."""
     model, peer = ouzel.OnlineClassifier(learner).partial_fit(X, y), SGDClassifier(loss="log_loss")
     plain = X if array is None else array
@@ -70,22 +80,21 @@ def of_many(name: str, X: Any, y: np.ndarray, learner: str, aims: dict[str, floa
         OF_SGD: lambda: peer.partial_fit(plain, y),
     }
     predict: Calls = {OF_KERNEL: lambda: alone.module.predict_rows(alone.states[0], rows, alone.settings, margins)}
-    show(f"{name}, `partial_fit`", {"ouzel": lambda: model.partial_fit(X, y), **learn}, aims)
+    yield line(f"{name}, `partial_fit`", {"ouzel": lambda: model.partial_fit(X, y), **learn}, aims)
     if learner == "adagrad":
         fitting: Calls = {"ouzel": lambda: ouzel.OnlineClassifier(learner).fit(X, y), **learn}
-        show(f"{name}, `fit`", fitting, {OF_KERNEL: aims[OF_KERNEL]})
+        yield line(f"{name}, `fit`", fitting, {OF_KERNEL: aims[OF_KERNEL]})
     for call in ("predict", "predict_proba"):
         theirs: Calls = {"ouzel": lambda call=call: getattr(model, call)(X), **predict}
         theirs[OF_SGD] = lambda call=call: getattr(peer, call)(plain)
-        show(f"{name}, `{call}`", theirs, aims)
+        yield line(f"{name}, `{call}`", theirs, aims)
 
 
-def of_one(name: str, rows: list[dict[str, float]], labels: list[bool]) -> None:
+def of_one(name: str, rows: list[dict[str, float]], labels: list[bool]) -> Iterator[Line]:
     """Lines of the calls with one example each."""
     ours, bare = ouzel.AdaGradClassifier(), linear_model.LogisticRegression(optim.AdaGrad())
     scaled = preprocessing.StandardScaler() | linear_model.LogisticRegression(optim.AdaGrad())
     peers = {"ouzel": ours, OF_RIVER: bare, OF_SCALED: scaled}
-    unit = 1e6 / len(rows)
 
     def learning(model: Any) -> Callable[[], None]:
         def learn() -> None:
@@ -103,10 +112,52 @@ def of_one(name: str, rows: list[dict[str, float]], labels: list[bool]) -> None:
         return predict
 
     found = {peer: learning(model) for peer, model in peers.items()}
-    show(f"{name}, `learn_one`", found, {OF_RIVER: 0.2, OF_SCALED: 0.2}, unit)
+    yield line(f"{name}, `learn_one`", found, {OF_RIVER: 0.2, OF_SCALED: 0.2})
     for call in ("predict_one", "predict_proba_one"):
         found = {peer: predicting(model, call) for peer, model in peers.items()}
-        show(f"{name}, `{call}`", found, {OF_RIVER: 2.0, OF_SCALED: 1.0}, unit)
+        yield line(f"{name}, `{call}`", found, {OF_RIVER: 2.0, OF_SCALED: 1.0})
+
+
+def many(n: int) -> Iterator[Line]:
+    """Calls with `n` rows at once; seconds are those of the call."""
+    block, rng = zipf_block(n, NONZEROS, FEATURES), np.random.default_rng(0)
+    arrays = block.values, block.indices.astype(np.int32), block.offsets.astype(np.int32)
+    wide, y = sparse.csr_matrix(arrays, shape=(n, FEATURES)), (block.labels > 0).astype(np.int64)
+    dense, truth = _dense(n, rng)
+    both = {OF_KERNEL: 1.5, OF_SGD: 0.6}
+    yield from of_many("sparse", wide, y, "adagrad", both)
+    yield from of_many("dense", dense, truth, "adagrad", both)
+    yield from of_many("dense, single precision", dense.astype(np.float32), truth, "adagrad", both)
+    yield from of_many("dense, columns first", np.asfortranarray(dense), truth, "adagrad", both)
+    frame = pd.DataFrame(dense, columns=NAMES)
+    for kind, table in ("pandas", frame), ("polars", pl.from_pandas(frame)), ("Arrow", pa.table(frame)):
+        yield from of_many(kind, table, truth, "adagrad", {OF_KERNEL: 1.5}, dense)
+    yield from of_many("dense, `auto`", dense, truth, "auto", {OF_KERNEL: 1.5, OF_SGD: 2.0})
+
+
+def one_by_one(count: int = 1000) -> Iterator[Line]:
+    """Calls with one example each; seconds are those of an example."""
+    dense, truth = _dense(count, np.random.default_rng(0))
+    columns = [dict(zip(NAMES, row, strict=True)) for row in dense.tolist()]
+    found = [*of_one("30 columns", columns, truth.astype(bool).tolist())]
+    ids, values, labels = zipf_rows(count)
+    pairs = zip(ids.tolist(), values.tolist(), strict=True)
+    words = [{f"word={j}": x for j, x in zip(row, numbers, strict=True)} for row, numbers in pairs]
+    found += of_one("76 words", words, (labels > 0).tolist())
+    yield from (one._replace(seconds=one.seconds / count) for one in found)
+
+
+def _dense(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    dense = rng.standard_normal((n, COLUMNS))
+    return dense, (dense @ rng.standard_normal(COLUMNS) + 3.0 * rng.standard_normal(n) > 0).astype(np.int64)
+
+
+def table(lines: Iterable[Line], unit: str, scale: float) -> Iterator[str]:
+    """The lines of a table in Markdown."""
+    yield f"| call | {unit} | ratios |\n| --- | ---: | --- |"
+    for what, seconds, ratios in lines:
+        shown = [f"{ratio:.2f} of {name} (aim {aim:g})" for name, (ratio, aim) in ratios.items()]
+        yield f"| {what} | {seconds * scale:.1f} | {'; '.join(shown)} |"
 
 
 def main() -> None:
@@ -116,29 +167,8 @@ def main() -> None:
     n = parser.parse_args().rows
     warnings.simplefilter("ignore")  # of values of 1,000 times their usual size
     threadpool_limits(1)
-    block, rng = zipf_block(n, NONZEROS, FEATURES), np.random.default_rng(0)
-    arrays = block.values, block.indices.astype(np.int32), block.offsets.astype(np.int32)
-    wide, y = sparse.csr_matrix(arrays, shape=(n, FEATURES)), (block.labels > 0).astype(np.int64)
-    dense = rng.standard_normal((n, COLUMNS))
-    truth = (dense @ rng.standard_normal(COLUMNS) + 3.0 * rng.standard_normal(n) > 0).astype(np.int64)
-    names = [f"column {k}" for k in range(COLUMNS)]
-    frame = pd.DataFrame(dense, columns=names)
-    both = {OF_KERNEL: 1.5, OF_SGD: 0.6}
-    print("| call | ms | ratios |\n| --- | ---: | --- |")
-    of_many("sparse", wide, y, "adagrad", both)
-    of_many("dense", dense, truth, "adagrad", both)
-    of_many("dense, single precision", dense.astype(np.float32), truth, "adagrad", both)
-    of_many("dense, columns first", np.asfortranarray(dense), truth, "adagrad", both)
-    for kind, table in ("pandas", frame), ("polars", pl.from_pandas(frame)), ("Arrow", pa.table(frame)):
-        of_many(kind, table, truth, "adagrad", {OF_KERNEL: 1.5}, dense)
-    of_many("dense, `auto`", dense, truth, "auto", {OF_KERNEL: 1.5, OF_SGD: 2.0})
-    print("\n| call | µs | ratios |\n| --- | ---: | --- |")
-    columns = [dict(zip(names, row, strict=True)) for row in dense[:1000].tolist()]
-    of_one("30 columns", columns, truth[:1000].astype(bool).tolist())
-    ids, values, labels = zipf_rows(1000)
-    pairs = zip(ids.tolist(), values.tolist(), strict=True)
-    words = [{f"word={j}": x for j, x in zip(row, numbers, strict=True)} for row, numbers in pairs]
-    of_one("76 words", words, (labels > 0).tolist())
+    for row in [*table(many(n), "ms", 1e3), "", *table(one_by_one(), "µs", 1e6)]:
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

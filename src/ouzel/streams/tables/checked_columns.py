@@ -16,6 +16,7 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS, WORDS, date_parts
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key, columns_of_table
+from ouzel.streams.kernels.array_values import below
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.missing import NA_FEATURE, is_missing
 from ouzel.streams.options import Options
@@ -262,12 +263,13 @@ class FeatureColumns:
         """Numbers by value; null and NaN are missing."""
         ids, values = buffers
         numbers = numbers_of(array, np.nan)
-        fit = np.abs(numbers) <= LARGEST
         ids[:] = self.ids[column]
-        if fit.all():
+        with np.errstate(over="ignore", invalid="ignore"):
             values[:] = numbers
-            self._collect_numbers(column, values, fit)
+        if below(values, LARGEST):
+            self._collect_numbers(column, values, np.broadcast_to(True, len(values)))
             return self._own_name(column)
+        fit = np.abs(numbers) <= LARGEST
         missing = np.isnan(numbers)
         wrong[~(fit | missing)] = NOT_FINITE
         values[:] = np.where(fit, numbers, 0.0)

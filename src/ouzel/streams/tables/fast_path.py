@@ -88,6 +88,8 @@ class FastPath:
     def _read_columns(
         self, batch: pyarrow.RecordBatch, seen: np.ndarray, name: str, decode: Decode
     ) -> tuple[Rows, list[Names]] | None:
+        if CATEGORY not in self._kinds.values():
+            return None  # numbers alone are as fast column by column
         words: dict[int, PlainWords | tuple[DecodedDictionary, np.ndarray]] = {}
         numbers: dict[int, tuple[np.ndarray, bool]] = {}
         for place, kind in self._kinds.items():
@@ -106,7 +108,7 @@ class FastPath:
                     sound = False
             if not sound:
                 return None
-        found = self._rows.read(batch.num_rows, words, numbers, seen, self._spans) if words else None
+        found = self._rows.read(batch.num_rows, words, numbers, seen, self._spans)
         if found is None:
             return None
         rows, new, marked = found

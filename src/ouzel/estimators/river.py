@@ -144,8 +144,7 @@ class RiverProtocol:
         index = getattr(X, "index", None)
         if answers is None:
             return pandas.DataFrame(index=index)
-        found = [part.probabilities for part in answers]
-        shares = [np.ones((len(part.margins), 1)) if p is None else p for part, p in zip(answers, found, strict=True)]
+        shares = [part.probabilities for part in answers if part.probabilities is not None]
         return pandas.DataFrame(np.concatenate(shares), columns=answers[0].classes, index=index)
 
     def _answers_many(self, X: Any) -> list[Answers] | None:

@@ -33,7 +33,7 @@ class Predictions(Answers):
             found |= self._spread("margin", self.margins)
         if only in (None, "probabilities"):
             if self.probabilities is not None:
-                columns = self.probabilities if len(self.classes) > 2 else self.probabilities[:, 1:]
+                columns = self.probabilities if len(self.classes) != 2 else self.probabilities[:, 1:]
                 found |= self._spread("probability", columns)
             elif only is not None:
                 raise OuzelError("this model's loss gives no probabilities; train with", loss="logistic")

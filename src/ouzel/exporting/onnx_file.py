@@ -100,5 +100,6 @@ def _predicted(model: Model, block: Block) -> dict[str, np.ndarray]:
     if model.task.groups or model.task.numbers:
         return {"score" if model.task.groups else "prediction": answers.predicted}
     margins = answers.margins if answers.margins.shape[1] > 1 else answers.margins[:, 0]
-    shares = {} if answers.probabilities is None else {"probability": answers.probabilities}
-    return {"margin": margins, **shares}
+    if answers.probabilities is None or len(answers.classes) < 2:  # a graph of one class gives none
+        return {"margin": margins}
+    return {"margin": margins, "probability": answers.probabilities}

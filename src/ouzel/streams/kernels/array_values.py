@@ -27,12 +27,3 @@ def survey(values: np.ndarray) -> tuple[bool, bool]:
     """
     least, most = least_and_most(values.view(np.uint32))
     return bool(most < INFINITE), bool(least == 0)
-
-
-def below(values: np.ndarray, limit: float) -> bool:
-    """Whether the sizes of all of some values (n,) float32 are below a limit; NaN is not.
-
-    >>> below(np.array([1.0, -2.0], np.float32), 3.0), below(np.array([1.0, np.nan], np.float32), 3.0)
-    (True, False)
-    """
-    return bool(least_and_most(values.view(np.uint32))[1] < np.float32(limit).view(np.uint32))

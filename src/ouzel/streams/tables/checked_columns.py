@@ -16,7 +16,6 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS, WORDS, date_parts
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key, columns_of_table
-from ouzel.streams.kernels.array_values import below
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.missing import NA_FEATURE, is_missing
 from ouzel.streams.options import Options
@@ -266,7 +265,7 @@ class FeatureColumns:
         ids[:] = self.ids[column]
         with np.errstate(over="ignore", invalid="ignore"):
             values[:] = numbers
-        if below(values, LARGEST):
+        if np.abs(values).max(initial=0.0) < LARGEST:  # not where one is NaN
             self._collect_numbers(column, values, np.broadcast_to(True, len(values)))
             return self._own_name(column)
         fit = np.abs(numbers) <= LARGEST

@@ -18,7 +18,7 @@ from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.delay import DelayedLabels
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.mistakes import mistakes_of
-from ouzel.evaluation.report import warnings_of
+from ouzel.evaluation.report import of_answers, warnings_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.model.room import make_room_for
@@ -66,7 +66,7 @@ class Entry:
     @property
     def intervals(self) -> list[dict[str, Any]]:
         """Return coverage and size of intervals or sets, by level."""
-        return self.scores.coverage.figures(self.levels)
+        return of_answers(self.model, self.scores)["intervals"] if self.levels else []
 
     @property
     def seconds(self) -> float:

@@ -49,6 +49,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     class_weight: Any = None
     interval: Any = None
+    interval_by: str | None = None
     calibrate: bool | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -100,12 +101,13 @@ class Classifier(ClassifierMixin, Estimator):
         promises. `level` is one of `interval`, if it has several. A set is empty where no label is likely enough.
         """
         margins = self._margins(X)
-        return sets_of(self.model_, margins, level, settled=True)
+        return sets_of(self.model_, margins, level, True, self._groups(X))
 
     def predict_set_one(self, x: dict[Any, Any], level: float | None = None) -> list[Any]:
         """The labels in the set of one example, which, if it is learnt next, keeps what `interval` promises."""
         margins = np.array(self._margins_one(x))
-        return labels_in_sets(self.model_, margins if len(margins) == 1 else margins[None], level, settled=False)[0]
+        margins = margins if len(margins) == 1 else margins[None]
+        return labels_in_sets(self.model_, margins, level, False, self._groups_one(x))[0]
 
     @property
     def classes_(self) -> np.ndarray:
@@ -128,6 +130,7 @@ class Classifier(ClassifierMixin, Estimator):
             **super()._model_options(),
             "class_weight": self.class_weight,
             "interval": self.interval,
+            "interval_by": self.interval_by,
             "calibrate": bool(self.calibrate),
         }
 

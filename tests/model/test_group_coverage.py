@@ -184,9 +184,13 @@ def test_held_out_examples_are_judged_by_settled_intervals_of_their_group():
         (
             {"interval_by": "regoin"},
             "table",
-            "interval_by names no column that is a feature: 'regoin'; there are x, note",
+            "there are x, note; got interval_by='regoin'",
         ),
-        ({"interval_by": "note"}, "table", "takes a column of categories or numbers; 'note' holds text"),
+        (
+            {"interval_by": "note"},
+            "table",
+            "groups are of a column of categories or numbers; of text is interval_by='note'",
+        ),
     ],
 )
 def test_refusals_are_one_line(options, data, said):

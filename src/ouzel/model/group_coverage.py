@@ -80,15 +80,15 @@ def check_column(space: FeatureSpace, column: str) -> None:
 
     >>> check_column(FeatureSpace(kinds={"price": NUMBER, "city": CATEGORY}), "ctiy")
     Traceback (most recent call last):
-    ouzel.errors.OuzelError: interval_by names no column that is a feature: 'ctiy'; there are price, city
+    ouzel.errors.OuzelError: no column that is a feature is called so; there are price, city; got interval_by='ctiy'
     """
     kind = space.kinds.get(column)
     if kind in (NUMBER, CATEGORY) or not space.kinds or (kind is None and space.open_vocabulary):
         return
     if kind is not None:
-        raise OuzelError(f"takes a column of categories or numbers; {column!r} holds {kind}", subject="interval_by")
+        raise OuzelError(f"groups are of a column of categories or numbers; of {kind} is", interval_by=column)
     known = ", ".join(list(space.kinds)[:20])
-    raise OuzelError(f"names no column that is a feature: {column!r}; there are {known}", subject="interval_by")
+    raise OuzelError(f"no column that is a feature is called so; there are {known}; got", interval_by=column)
 
 
 def new_features(state: State, column: str, names: Names) -> list[int]:

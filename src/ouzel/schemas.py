@@ -52,6 +52,10 @@ class Top(Struct):
     importances: Annotated[
         list[float | None], about("of the same features: |weight| × standard deviation, where known")
     ]
+    intervals: (
+        Annotated[list[list[float] | None], about("of `top`, where justified: the 95 % interval of each weight")]
+        | UnsetType
+    ) = UNSET
 
 
 FIGURES: dict[str, str] = {

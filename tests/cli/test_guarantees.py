@@ -74,3 +74,33 @@ def test_recalibration_is_of_probabilities(capsys, files):
 
     assert status
     assert "the loss gives no probabilities" in err
+
+
+def test_intervals_by_group_are_reported_predicted_and_resumed(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    regions, x = rng.choice(["north", "east"], 6_000, p=[0.7, 0.3]), rng.normal(size=6_000)
+    y = x + rng.normal(size=6_000) * np.where(regions == "east", 10.0, 1.0)
+    rows = [f"{a:.6f},{region},{b:.6f}\n" for a, region, b in zip(x, regions, y, strict=True)]
+    first, rest, model = tmp_path / "first.csv", tmp_path / "rest.csv", tmp_path / "m.ouzel"
+    first.write_text("x,region,y\n" + "".join(rows[:3_000]))
+    rest.write_text("x,region,y\n" + "".join(rows[3_000:]))
+    given = *TRAIN, "--interval", ".9", "--interval-by", "region", "--model", model
+    assert output_of(capsys, "train", first, *given)[0] == 0
+    status, out, _ = output_of(capsys, "train", rest, "--resume", model, "--json")
+    groups = {group["group"]: group for group in json.loads(out)["intervals"][0]["groups"]}
+
+    assert status == 0
+    assert sum(group["examples"] for group in groups.values()) == 3_000
+    assert all(abs(group["coverage"] - 0.9) < 0.011 for group in groups.values())
+    assert groups["region=east"]["size"] > 5.0 * groups["region=north"]["size"]
+    rows = output_of(capsys, "predict", model, rest, "--interval", ".9", "--json")[1].splitlines()
+    widths = [row["high"] - row["low"] for row in map(json.loads, rows)]
+    assert np.unique(np.round(widths, 6)).size == 2
+    text = output_of(capsys, "test", model, rest)[1]
+    assert "region=east" in text
+    _, _, err = output_of(capsys, "train", rest, "--resume", model, "--interval-by", "x")
+    assert "--interval-by x contradicts" in err
+    _, _, err = output_of(capsys, "train", first, *TRAIN, "--interval-by", "region")
+    assert "leave out --interval-by region" in err
+    _, _, err = output_of(capsys, "train", first, *TRAIN, "--interval", ".9", "--interval-by", "city")
+    assert "there are x, region; got --interval-by city" in err

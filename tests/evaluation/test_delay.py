@@ -1,11 +1,12 @@
 """Labels that come late: predictions are those of a model that has not met them."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import ouzel
 from ouzel import OuzelError
-from ouzel.evaluation.delay import DelayedLabels
+from ouzel.evaluation.delay import DelayedLabels, late_labels
 from ouzel.streams.memory import blocks_from
 
 RNG = np.random.default_rng(0)
@@ -101,3 +102,58 @@ def test_learners_are_compared_with_late_labels():
 def test_what_does_not_go_with_late_labels_is_refused_in_one_line(refused, said):
     with pytest.raises(OuzelError, match=said):
         refused()
+
+
+def timed(hours, rows=400):
+    """Blocks of a table whose rows are named by their times."""
+    start = np.datetime64("2024-01-01T00:00")
+    when = [str(start + np.timedelta64(int(hour * 60), "m")) for hour in hours]
+    table = pa.table({"when": when, "a": X[:, 0], "b": X[:, 1], "y": Y.astype(str)})
+    return blocks_from(table, label="y", id="when", block_rows=rows)
+
+
+@pytest.mark.parametrize("rows", [1, 37, 400])
+def test_labels_late_by_a_time_come_after_it_and_an_eighth_of_it_at_most(rows):
+    hours = np.cumsum(np.random.default_rng(1).exponential(1.0, size=400))
+    late = late_labels(ouzel.Model("ogd"), "16h")
+    for block in timed(hours, rows):
+        for outcome in late.learn(block):
+            now = hours[late.row - 1]
+            assert np.count_nonzero(hours < now - 18.0) <= late.model.examples <= np.count_nonzero(hours <= now - 15.9)
+            assert len(outcome.targets) <= late.row
+    late.evaluate_pending()
+    assert (late.row, late.model.examples) == (400, 400)
+
+
+def test_figures_of_a_delay_of_time_do_not_depend_on_the_blocks():
+    hours = np.cumsum(np.random.default_rng(1).exponential(1.0, size=400))
+    reports = [
+        ouzel.progressive_validation(ouzel.Model("adagrad"), timed(hours, rows), delay="1d") for rows in (1, 400)
+    ]
+    assert len({(report.error_rate, report.mean_loss) for report in reports}) == 1
+    apart = ouzel.progressive_validation(ouzel.Model("adagrad"), timed(hours), delay="1m")
+    assert apart.error_rate < reports[0].error_rate
+
+
+def test_a_row_earlier_than_the_one_before_counts_as_that_one_and_numbers_are_seconds():
+    times = [0, 3_600, 1_800, 7_200]
+    table = pa.table({"t": times, "x": [1.0] * 4, "y": [0, 1, 0, 1]})
+    late = late_labels(ouzel.Model("ogd"), "1h")
+    learnt = [late.model.examples for block in blocks_from(table, label="y", id="t") for _ in late.learn(block)]
+    assert learnt == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("delay", "options", "said"),
+    [
+        ("2y", {"id": "a"}, "delay is a number of examples, or a time such as 30s, 15m, 2h, 1d or 1w; got '2y'"),
+        ("1h", {}, "a delay of time needs the time of each row; name its column with id='COLUMN'"),
+        ("1h", {"id": "b"}, "found 'soon'"),
+        (-1, {}, "delay must be a whole number from 0 to 1e15; got -1"),
+    ],
+)
+def test_bad_delays_are_one_line(delay, options, said):
+    table = pa.table({"a": ["2024-01-01"], "b": ["soon"], "x": [1.0], "y": [1]})
+    with pytest.raises(OuzelError) as error:
+        ouzel.progressive_validation(ouzel.Model("ogd"), blocks_from(table, label="y", **options), delay=delay)
+    assert said in str(error.value)

@@ -241,3 +241,35 @@ def test_every_learner_is_exported_exactly_or_refused(tmp_path, classes):
         assert_same(tmp_path / "m.onnx", model, weather(100, classes, seed=1))
 
     assert refused == ["ons-invariant", "sop", "sop-full"]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["auto", "adagrad", "ogd"])
+def test_a_graph_gives_recalibrated_probabilities(tmp_path, name, classes):
+    model = learnt(name, weather(4_000, classes), calibrate=True)
+    plain = learnt(name, weather(4_000, classes))
+
+    export(model, tmp_path / "m.onnx")
+
+    pairs = weather(2_000, classes, seed=1)
+    (block,) = blocks_from(pairs, bits=BITS)
+    found, told = answers_of(tmp_path / "m.onnx", block), model.answers(block)
+    assert (found["label"] == told.labels).all()
+    np.testing.assert_allclose(found["probability"], told.probabilities, rtol=1e-6, atol=2e-6)
+    assert np.abs(found["probability"] - plain.answers(block).probabilities).max() > (0.0 if name == "auto" else 0.01)
+
+
+def test_a_recalibrated_graph_of_far_margins_and_of_classes_without_maps(tmp_path):
+    pairs = [({"x": 1e4 * (1 if k % 2 else -1)}, "ab"[k % 2]) for k in range(400)]
+    model = learnt("ogd", pairs, calibrate=True)
+    export(model, tmp_path / "m.onnx")
+    far = [({"x": value}, "a") for value in (0.0, 1.0, -1.0, 1e6, -1e6, 1e30)]
+    (block,) = blocks_from(far, bits=BITS)
+    found = answers_of(tmp_path / "m.onnx", block)["probability"]
+    np.testing.assert_allclose(found, model.answers(block).probabilities, atol=2e-6)
+
+
+def test_a_header_of_a_recalibrated_model_is_refused(tmp_path):
+    model = learnt("adagrad", weather(100), calibrate=True)
+    with pytest.raises(library.OuzelError, match="a header of C has no recalibrated probabilities"):
+        export(model, tmp_path / "m.h")

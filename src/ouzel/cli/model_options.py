@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from ouzel.cli.options import pair_of
-from ouzel.cli.parameters import BYTES, LEVEL, Kind, choice, option
+from ouzel.cli.parameters import BYTES, COLUMN, LEVEL, Kind, choice, option
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT, LEARNERS
@@ -114,6 +114,11 @@ class Preparation:
         ),
     ] = None
 
+    interval_by: Annotated[
+        str | None,
+        option("Keep intervals for each value of this column, so that each group has its coverage.", takes=COLUMN),
+    ] = None
+
     calibrate: Annotated[
         bool, option("Recalibrate probabilities as the stream goes, so that of .8 some 80 % have the class.")
     ] = False
@@ -128,6 +133,7 @@ class Preparation:
             "forget": self.forget,
             **weighed,
             "interval": self.interval or None,
+            "interval_by": self.interval_by,
             "calibrate": self.calibrate,
         }
 

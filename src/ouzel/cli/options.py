@@ -211,6 +211,16 @@ def check_counts(**counts: int | None) -> None:
             check(flag_of(name), COUNT, value)
 
 
+def delay_of(given: str | None) -> int | str:
+    """Return a delay of labels: examples, or a time as text; refuse other text before anything is read."""
+    if given is None:
+        return 0
+    from ouzel.evaluation.delay import delay_of as parts_of
+
+    examples, seconds = parts_of(given)
+    return given if seconds else examples
+
+
 def check_plot(plot: str | None) -> None:
     """Refuse a plot that could not be drawn, before anything is read."""
     if plot is not None:

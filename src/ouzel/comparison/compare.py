@@ -173,7 +173,7 @@ def compare(
     shuffles: int = 0,
     each: bool = False,
     jobs: int = 1,
-    delay: int = 0,
+    delay: int | str = 0,
     **options: Any,
 ) -> Comparison:
     """Compare learners with all choices of their settings on the same stream, by progressive errors.
@@ -193,7 +193,7 @@ def compare(
     shuffles : number of random orders, in memory, instead of one pass
     each : compare on each file separately: one column of errors per file, and mean ranks
     jobs : learners that run at the same time
-    delay : examples after which labels come, in one pass
+    delay : examples after which labels come, in one pass, or a time such as "2h", by the times that rows are named by
     options : of every `Model`: intercept, standardize, forget, class_weight, bits, seed, task, classes
 
     Examples
@@ -236,7 +236,7 @@ def run(
     *,
     shuffles: int = 0,
     jobs: int = 1,
-    delay: int = 0,
+    delay: int | str = 0,
     reference: Candidate | None = None,
     top: int = 0,
     title: str = "",

@@ -15,10 +15,10 @@ from ouzel.comparison.grid import Candidate
 from ouzel.errors import OuzelError
 from ouzel.evaluation.counts import Clock
 from ouzel.evaluation.curve import Curve
-from ouzel.evaluation.delay import DelayedLabels
+from ouzel.evaluation.delay import late_labels
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.mistakes import mistakes_of
-from ouzel.evaluation.report import warnings_of
+from ouzel.evaluation.report import of_answers, warnings_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.model.room import make_room_for
@@ -31,13 +31,13 @@ WARM_UP = 32  # examples a model that is thrown away learns, so that no compilat
 class Entry:
     """One candidate at work: its model, its figures, its time."""
 
-    def __init__(self, candidate: Candidate, delay: int = 0, **options: Any) -> None:
+    def __init__(self, candidate: Candidate, delay: int | str = 0, **options: Any) -> None:
         self.candidate = candidate
         make: Any = Contestant if entered(candidate.learner) else Model
         self.model: Any = make(candidate.learner, **options, **candidate.settings)
         if delay and not isinstance(self.model, Model):
             raise OuzelError(f"{candidate.learner}: learns what it is given at once; leave out", delay=delay)
-        self.delayed = DelayedLabels(self.model, delay) if delay else None
+        self.delayed = late_labels(self.model, delay)
         self.scores = Scores(self.model.task)
         self.curve = Curve(self.scores)
         self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
@@ -66,7 +66,7 @@ class Entry:
     @property
     def intervals(self) -> list[dict[str, Any]]:
         """Return coverage and size of intervals or sets, by level."""
-        return self.scores.coverage.figures(self.levels)
+        return of_answers(self.model, self.scores)["intervals"] if self.levels else []
 
     @property
     def seconds(self) -> float:
@@ -141,7 +141,7 @@ def compare(
     stream: Iterable[Block],
     *,
     jobs: int = 1,
-    delay: int = 0,
+    delay: int | str = 0,
     on_progress: Callable[[list[Entry]], None] | None = None,
     on_wait: Callable[[list[str]], None] | None = None,
     on_refusal: Callable[[str], None] | None = None,

@@ -40,7 +40,7 @@ COMMON = (
         "standardize",
         "forget",
         "class_weight",
-        *("interval", "calibrate"),
+        *("interval", "interval_by", "calibrate"),
     ),
     *OF_FRAMES,
 )

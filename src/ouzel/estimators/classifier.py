@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -16,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
+from ouzel.model.importance import heaviest
 from ouzel.model.intervals import labels_in_sets, sets_of
 from ouzel.model.remarks import absent_classes
 from ouzel.model.room import beginning, starting_anew
+from ouzel.model.weight_errors import require_errors, weight_intervals
 from ouzel.streams.labels import Label
 from ouzel.streams.sources.error_context import wrap_errors
 
@@ -49,6 +52,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     class_weight: Any = None
     interval: Any = None
+    interval_by: str | None = None
     calibrate: bool | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -100,12 +104,32 @@ class Classifier(ClassifierMixin, Estimator):
         promises. `level` is one of `interval`, if it has several. A set is empty where no label is likely enough.
         """
         margins = self._margins(X)
-        return sets_of(self.model_, margins, level, settled=True)
+        return sets_of(self.model_, margins, level, True, self._groups(X))
 
     def predict_set_one(self, x: dict[Any, Any], level: float | None = None) -> list[Any]:
         """The labels in the set of one example, which, if it is learnt next, keeps what `interval` promises."""
         margins = np.array(self._margins_one(x))
-        return labels_in_sets(self.model_, margins if len(margins) == 1 else margins[None], level, settled=False)[0]
+        margins = margins if len(margins) == 1 else margins[None]
+        return labels_in_sets(self.model_, margins, level, False, self._groups_one(x))[0]
+
+    def weight_intervals(self, n: int = 20, level: float = 0.95) -> list[tuple[Any, float, float, float]]:
+        """The n heaviest features of two classes with an interval of each weight: (feature, weight, low, high).
+
+        Of examples of a logistic model each interval has the true weight with probability `level`; NaN where too few
+        examples have the feature. Of `ons` with the logistic loss alone, without `standardize`, `forget` and
+        `class_weight`: docs/guarantees.md says why; others raise an OuzelError.
+
+        >>> import ouzel
+        >>> X, y = [[1.0, 0.5], [0.0, 1.0], [1.0, 0.0]] * 200, [0, 1, 1, 1, 0, 0] * 100
+        >>> model = ouzel.OnlineClassifier("ons").fit(X, y)
+        >>> all(low <= weight <= high for _, weight, low, high in model.weight_intervals())
+        True
+        """
+        check_is_fitted(self, "model_")
+        require_errors(self.model_)
+        ((_, column),) = heaviest(self.model_, n)
+        ends = [interval or (nan, nan) for interval in weight_intervals(self.model_, column, level)]
+        return [(feature.name, feature.weight, *pair) for feature, pair in zip(column, ends, strict=True)]
 
     @property
     def classes_(self) -> np.ndarray:
@@ -128,6 +152,7 @@ class Classifier(ClassifierMixin, Estimator):
             **super()._model_options(),
             "class_weight": self.class_weight,
             "interval": self.interval,
+            "interval_by": self.interval_by,
             "calibrate": bool(self.calibrate),
         }
 

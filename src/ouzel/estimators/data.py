@@ -183,6 +183,12 @@ class FromData:
     def _margins(self, X: Any) -> np.ndarray:
         return np.concatenate([self.model_.margins(block) for block in self._unlabelled(X)])
 
+    def _groups(self, X: Any) -> np.ndarray | None:
+        """The groups (n,) that intervals and sets are kept by, by key; None where there are none."""
+        found = (self.model_.preparation.group_keys(self.model_, block) for block in self._unlabelled(X))
+        keys = [part for part in found if part is not None] if self.model_.interval_by is not None else []
+        return np.concatenate(keys) if keys else None
+
     def _reading(self, model: Model, space: FeatureSpace, unlabelled: bool = False) -> Options:
         """Return the options that read a data frame for a model with a feature space."""
         given: dict[str, Any] = self.columns_said()

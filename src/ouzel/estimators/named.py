@@ -72,7 +72,8 @@ class Named(Estimator):
             "scale_targets": model.scale_targets,
         }
         options |= {"standardize": model.standardize, "forget": model.forget, "class_weight": model.class_weight}
-        options |= {"interval": model.interval or None, "calibrate": model.calibrate or None}
+        options |= {"interval": model.interval or None, "interval_by": model.interval_by}
+        options["calibrate"] = model.calibrate or None
         given = {**settings, **strengths, **options, **chosen}
         estimator.set_params(**{name: _as_given(name, given[name], known[name]) for name in given.keys() & known})
         if to_json(estimator._resolved()) != to_json(model.settings):

@@ -36,6 +36,7 @@ class Online(Estimator):
         forget: float = 0.0,
         class_weight: Any = None,
         interval: Any = None,
+        interval_by: str | None = None,
         calibrate: bool | None = None,
         passes: int = 1,
         bits: int = 18,
@@ -56,7 +57,8 @@ class Online(Estimator):
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
         said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
-        some = {"class_weight": class_weight, "interval": interval, "calibrate": calibrate}  # that not every task has
+        some = {"class_weight": class_weight, "interval": interval, "interval_by": interval_by}
+        some["calibrate"] = calibrate  # that not every task has
         said |= {name: value for name, value in some.items() if value is not None}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
@@ -83,7 +85,7 @@ class Online(Estimator):
     def around(cls, model: Model) -> Self:
         """An estimator with the parameters of a model, around it."""
         own: dict[str, Any] = {"fit_intercept": model.intercept, "interval": model.interval or None}
-        own["calibrate"] = model.calibrate or None
+        own |= {"interval_by": model.interval_by, "calibrate": model.calibrate or None}
         names = ("pairs", "bits", "seed", "scale_targets", "standardize", "forget", "class_weight")
         own |= {name: getattr(model, name) for name in names}
         estimator = cls(learner=model.learner.name)
@@ -134,6 +136,7 @@ class OnlineClassifier(Online, Classifier):
     class_weight : what importances are multiplied by: a dict from classes to weights, 1 for those not in it, or
         "balanced", by the classes' shares of the stream so far, see docs/imbalanced.md
     interval : the share of examples, or several, that sets of labels shall hold, see docs/guarantees.md; None for none
+    interval_by : a column of categories or numbers; sets and intervals hold that share for each value; None for all
     calibrate : whether probabilities are recalibrated as the stream goes, see docs/guarantees.md
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
@@ -186,6 +189,7 @@ class OnlineRegressor(Online, Regressor):
         standardize: bool = False,
         forget: float = 0.0,
         interval: Any = None,
+        interval_by: str | None = None,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
@@ -206,7 +210,7 @@ class OnlineRegressor(Online, Regressor):
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
         said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
-        super().__init__(learner, fit_intercept=fit_intercept, interval=interval, **given)
+        super().__init__(learner, fit_intercept=fit_intercept, interval=interval, interval_by=interval_by, **given)
         self.scale_targets = scale_targets
 
 

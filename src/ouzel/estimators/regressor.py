@@ -23,6 +23,7 @@ class Regressor(RegressorMixin, Estimator):
 
     scale_targets: bool = True
     interval: Any = None
+    interval_by: str | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with targets y (n,), `passes` times."""
@@ -59,12 +60,12 @@ class Regressor(RegressorMixin, Estimator):
         True
         """
         margins = self._margins(X)
-        return intervals_about(self.model_, margins, level, settled=True)
+        return intervals_about(self.model_, margins, level, True, self._groups(X))
 
     def predict_interval_one(self, x: dict[Any, Any], level: float | None = None) -> tuple[float, float]:
         """The ends of the interval of one example, which, if it is learnt next, keeps what `interval` promises."""
         margins = np.array(self._margins_one(x))
-        low, high = intervals_about(self.model_, margins, level, settled=False)[0].tolist()
+        low, high = intervals_about(self.model_, margins, level, False, self._groups_one(x))[0].tolist()
         return low, high
 
     @property
@@ -78,7 +79,8 @@ class Regressor(RegressorMixin, Estimator):
         return float(self._shown_weights()[0, 0])
 
     def _model_options(self) -> dict[str, Any]:
-        return {**super()._model_options(), "scale_targets": self.scale_targets, "interval": self.interval}
+        kept = {"interval": self.interval, "interval_by": self.interval_by}
+        return {**super()._model_options(), "scale_targets": self.scale_targets, **kept}
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

@@ -180,6 +180,11 @@ class RiverProtocol:
             row, values = row[known], values[known]
         return model.margins_one(row, values)
 
+    def _groups_one(self, x: dict[Any, Any]) -> Any:
+        """The group (1,) of one example, by key; None where intervals are not kept by groups."""
+        slots = self._ready()
+        return slots.model.preparation.group_keys_one(slots.model, *slots.row(x))
+
     def _frame(self, X: Any, labels: Any, unlabelled: bool = False) -> Iterator[Block]:
         model = self.model_
         if not is_table(X):

@@ -10,6 +10,7 @@ taken at the same examples however the stream is cut, at regular distances that 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -130,6 +131,7 @@ class Coverage:
         self.seen = 0  # examples, counted or not
         self.spacing = CLOSEST
         self.sums = np.zeros((0, SUMS))
+        self.groups: dict[int, np.ndarray] = {}  # sums of each group, by key
         self._points: dict[int, np.ndarray] = {}
 
     def add(self, covered: Covered | None) -> None:
@@ -141,15 +143,22 @@ class Coverage:
         start, rows = 0, len(covered.hits)
         while start < rows:
             stop = min(rows, start + self.spacing - self.seen % self.spacing)
-            add_up(*covered, start, stop, self.sums)
+            add_up(covered.hits, covered.sizes, start, stop, self.sums)
             self.seen += stop - start
             if self.seen % self.spacing == 0:
                 self._take()
             start = stop
+        for key in [] if covered.groups is None else np.unique(covered.groups).tolist():
+            here = covered.groups == key
+            sums = self.groups.setdefault(key, np.zeros_like(self.sums))
+            add_up(covered.hits[here], covered.sizes[here], 0, np.count_nonzero(here), sums)
 
-    def figures(self, levels: tuple[float, ...]) -> list[dict[str, Any]]:
-        """Coverage and sizes of each level, in all, over time, and the coverage of the worst stretch."""
-        return [self._figures(level, place) for place, level in enumerate(levels)] if len(self.sums) else []
+    def figures(self, levels: tuple[float, ...], name: Callable[[int], str] = str) -> list[dict[str, Any]]:
+        """Coverage and sizes of each level: in all, over time, of the worst stretch, and by group, the largest first.
+
+        `name` says what the group of a key is called.
+        """
+        return [self._figures(level, place, name) for place, level in enumerate(levels)] if len(self.sums) else []
 
     def stretches(self, place: int, least: int = 1) -> list[Stretch]:
         """Consecutive stretches, of `least` examples or more, of the level at a place."""
@@ -163,15 +172,14 @@ class Coverage:
                 before = point[place]
         return found
 
-    def _figures(self, level: float, place: int) -> dict[str, Any]:
-        examples, hits, sizes, unbounded = self.sums[place].tolist()
+    def _figures(self, level: float, place: int, name: Callable[[int], str]) -> dict[str, Any]:
         stretches = self.stretches(place, STRETCH)
+        largest = sorted(self.groups, key=lambda key: (-self.groups[key][place, EXAMPLES], key))
+        groups = [{"group": name(key), **_in_all(self.groups[key][place])} for key in largest]
         return {
             "level": level,
-            "examples": int(examples),
-            "coverage": hits / examples if examples else None,
-            "size": sizes / (examples - unbounded) if examples > unbounded else None,
-            "unbounded": int(unbounded),
+            **_in_all(self.sums[place]),
+            **({"groups": groups} if groups else {}),
             "worst": max((one.coverage for one in stretches), key=lambda share: abs(share - level), default=None),
             "curve": [one._asdict() for one in self.stretches(place)],
         }
@@ -179,7 +187,8 @@ class Coverage:
     def to_json(self) -> dict[str, Any]:
         """Everything counted so far, exactly, as JSON values."""
         points = {str(examples): point.tolist() for examples, point in sorted(self._points.items())}
-        return {"seen": self.seen, "spacing": self.spacing, "sums": self.sums.tolist(), "points": points}
+        groups = {"groups": [[key, sums.tolist()] for key, sums in sorted(self.groups.items())]} if self.groups else {}
+        return {"seen": self.seen, "spacing": self.spacing, "sums": self.sums.tolist(), "points": points, **groups}
 
     def restore(self, stored: dict[str, Any] | None) -> None:
         """Restore the state that `to_json` gave, None of nothing; raise ValueError if it is not valid."""
@@ -187,15 +196,27 @@ class Coverage:
             return
         sums = np.array(stored["sums"], np.float64).reshape(-1, SUMS)
         points = {int(examples): np.array(point, np.float64) for examples, point in stored["points"].items()}
-        if any(point.shape != sums.shape for point in points.values()):
-            raise ValueError("points of another number of levels")
+        groups = {int(key): np.array(own, np.float64) for key, own in stored.get("groups", [])}
+        if any(part.shape != sums.shape for part in (*points.values(), *groups.values())):
+            raise ValueError("points or groups of another number of levels")
         self.seen, self.spacing = int(stored["seen"]), int(stored["spacing"])
-        if self.spacing < 1 or self.seen < 0 or not np.isfinite([sums, *points.values()]).all():
+        if self.spacing < 1 or self.seen < 0 or not np.isfinite([sums, *points.values(), *groups.values()]).all():
             raise ValueError("a coverage of no examples")
-        self.sums, self._points = sums, points
+        self.sums, self._points, self.groups = sums, points, groups
 
     def _take(self) -> None:
         self._points[self.seen] = self.sums.copy()
         if len(self._points) > MOST_POINTS:
             self.spacing *= 2
             self._points = {k: point for k, point in self._points.items() if k % self.spacing == 0}
+
+
+def _in_all(sums: np.ndarray) -> dict[str, Any]:
+    """The figures of sums (SUMS,) of one level."""
+    examples, hits, sizes, unbounded = sums.tolist()
+    return {
+        "examples": int(examples),
+        "coverage": hits / examples if examples else None,
+        "size": sizes / (examples - unbounded) if examples > unbounded else None,
+        "unbounded": int(unbounded),
+    }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -122,8 +123,10 @@ def ranking(model: Model) -> str:
     return "heaviest" if model.budgeted else "most important"
 
 
-def feature_lines(column: list[Feature], width: int = 60) -> list[str]:
-    """Return the lines of a table of features: name, importance and weight.
+def feature_lines(
+    column: list[Feature], width: int = 60, intervals: Sequence[tuple[float, float] | None] = ()
+) -> list[str]:
+    """Return the lines of a table of features: name, importance and weight, and the weight's interval where known.
 
     >>> from ouzel.model.answers import Feature
     >>> for line in feature_lines([Feature("price", -0.5, 1.25), Feature("sun", 2.0, 0.25)]):
@@ -135,11 +138,24 @@ def feature_lines(column: list[Feature], width: int = 60) -> list[str]:
     known = any(feature.importance is not None for feature in column)
     room = min(max([len("feature"), *(len(str(feature.name)) for feature in column)]), width)
     headings = [f"{'feature':<{room}}", *([f"{'importance':>10}"] if known else []), f"{'weight':>12}"]
+    intervals = intervals if any(intervals) else ()
+    headings += [f"{'95 % interval':>24}"] if intervals else []
     lines = ["  " + "  ".join(headings)]
-    for name, weight, importance in column:
+    for (name, weight, importance), ends in zip_longest(column, intervals):
         size = [] if not known else [f"{'':>10}" if importance is None else f"{_number(importance):>10}"]
-        lines.append("  " + "  ".join([f"{name!s:<{room}}", *size, f"{_number(weight, '+'):>12}"]))
+        lines.append(
+            "  "
+            + "  ".join(
+                [f"{name!s:<{room}}", *size, f"{_number(weight, '+'):>12}", *_as_cell(ends, intervals)]
+            ).rstrip()
+        )
     return lines
+
+
+def _as_cell(ends: tuple[float, float] | None, intervals: Sequence[Any]) -> list[str]:
+    """Return the cell of an interval, of a table that has some."""
+    text = "" if ends is None else f"{_number(ends[0], '+')} to {_number(ends[1], '+')}"
+    return [f"{text:>24}"] if intervals else []
 
 
 def _number(number: float, sign: str = "") -> str:

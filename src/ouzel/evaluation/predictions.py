@@ -48,12 +48,12 @@ class Predictions(Answers):
 
 def intervals_of(model: Model, block: Block, level: float, as_text: bool) -> dict[str, Any]:
     """Return the columns `low` and `high`, or `set`: settled intervals, or labels as a list, as text between bars."""
-    margins = model.margins(block)
+    margins, groups = model.margins(block), model.preparation.group_keys(model, block)
     if model.task.numbers:
-        low, high = intervals_about(model, margins, level, settled=True).T
+        low, high = intervals_about(model, margins, level, True, groups).T
         return {"low": low, "high": high}
     found = np.empty(block.rows, object)
-    for row, labels in enumerate(labels_in_sets(model, margins, level, settled=True)):
+    for row, labels in enumerate(labels_in_sets(model, margins, level, True, groups)):
         found[row] = "|".join(map(str, labels)) if as_text else labels
     return {"set": found}
 

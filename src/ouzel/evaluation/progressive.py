@@ -35,7 +35,6 @@ else:
 
 Passes = Annotated[int, Range(1, 1000, whole=True), "passes over the stream"]
 Holdouts = Annotated[Count, "every n-th example is predicted and never learnt; 0 for none, else 2 or more"]
-Delay = Annotated[Count, "examples after which a label comes; 0 for none"]
 AlarmRate = Annotated[float, Range(0.0, 0.5), "rate of false alarms over the whole life; 0 for no alarms"]
 Reading = Iterable[Block] | Callable[[], Iterable[Block]]
 
@@ -48,17 +47,17 @@ def progressive_validation(
     passes: int = 1,
     alarm: float = 0.0,
     alarm_inputs: bool = False,
-    delay: int = 0,
+    delay: int | str = 0,
     on_progress: Callable[[Run], None] | None = None,
 ) -> Report:
     """Learn a stream and report how well each example was predicted before it was learnt.
 
     `model` is a `Model` or an estimator. With `holdout_every` every n-th example is predicted and never learnt. More
     than one pass needs a stream that can be read again: a list of blocks, or a function that opens a stream.
-    With `delay` the label of each example comes so many examples late, and it is learnt then; examples of classes that
-    no label has named yet are not predicted. With `alarm` the report's `drift` has rises of the error; if nothing
-    changes, there is any with at most this probability. With `alarm_inputs` changes of frequent features raise alarms,
-    too: `input_drift`.
+    With `delay` the label of each example comes so many examples late, or a time such as "2h" by the times that rows
+    are named by (`id` of reading), and it is learnt then; examples of classes that no label has named yet are not
+    predicted. With `alarm` the report's `drift` has rises of the error; if nothing changes, there is any with at most
+    this probability. With `alarm_inputs` changes of frequent features raise alarms, too: `input_drift`.
     `on_progress` is called with the run after every block; without it, a notebook shows how far the stream is learnt.
 
     Examples
@@ -92,7 +91,7 @@ class Run:
         passes: Passes = 1,
         alarm: AlarmRate = 0.0,
         alarm_inputs: bool = False,
-        delay: Delay = 0,
+        delay: int | str = 0,
     ) -> None:
         if holdout_every == 1:
             raise OuzelError("holdout_every must be 2 or more, or 0 to hold out nothing; got 1")
@@ -105,7 +104,7 @@ class Run:
         if delay and (holdout_every or passes > 1):
             raise OuzelError("late labels are those of one pass, without held-out examples; leave out", delay=delay)
         self.model = model
-        self.delayed = delays.DelayedLabels(model, delay) if delay else None
+        self.delayed = delays.late_labels(model, delay) if delay else None
         self.alarm = alarms.alarm_for(alarm, alarm_inputs) if alarm else None
         self.passes = passes
         self.holdout_every = holdout_every

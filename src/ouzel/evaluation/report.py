@@ -187,7 +187,9 @@ def of_answers(model: Any, scores: Scores) -> dict[str, Any]:
         "calibration": scores.calibration.points,
         "calibration_before": scores.before.points,
         "calibration_error_before": scores.before.error,
-        "intervals": scores.coverage.figures(model.interval),
+        "intervals": scores.coverage.figures(
+            model.interval, lambda key: model.preparation.group_name(key, model.names)
+        ),
     }
 
 
@@ -195,11 +197,27 @@ def lines_of_coverage(intervals: list[dict[str, Any]], numbers: bool) -> list[tu
     """Lines for people: coverage and size of intervals or sets, a line per level."""
     found = []
     for one in intervals:
-        parts = [f"coverage {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
-        parts += [f"{one['unbounded']:,} unbounded"] if one["unbounded"] else []
+        parts = _of_coverage(one, numbers)
         parts += [] if one["worst"] is None else [f"worst of {STRETCH:,} {figure(one['worst'])}"]
         found.append((f"level {one['level']:g}", "   ".join(parts)))
+        groups = one.get("groups", [])
+        for group in groups[:MOST_GROUPS]:
+            parts = [group["group"], *_of_coverage(group, numbers), f"{group['examples']:,} examples"]
+            found.append(("", "   ".join(parts)))
+        if len(groups) > MOST_GROUPS:
+            furthest = max(groups, key=lambda group: abs((group["coverage"] or 0.0) - one["level"]))
+            parts = [f"{len(groups) - MOST_GROUPS:,} more groups", "furthest of all", furthest["group"]]
+            found.append(("", "   ".join([*parts, *_of_coverage(furthest, numbers)])))
     return found
+
+
+MOST_GROUPS = 10  # with a line of their own
+
+
+def _of_coverage(one: dict[str, Any], numbers: bool) -> list[str]:
+    """Parts of a line on the intervals or sets of a level, or of a group of it."""
+    parts = [f"coverage {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
+    return parts + ([f"{one['unbounded']:,} unbounded"] if one["unbounded"] else [])
 
 
 FAR = 100.0  # times the error, or the loss, of a constant prediction

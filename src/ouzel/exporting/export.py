@@ -20,9 +20,10 @@ def export(model: Any, path: str | Path, prefix: str = PREFIX) -> list[str]:
     `.onnx`: a graph that takes `ids` (n, k) int64, the features of each example, -1 where it has fewer than k, and
     `values` (n, k) float32. It gives `label` (n,), `margin` (n,) or (n, classes) and, if the loss has them,
     `probability` (n, classes), classes in order; of numbers `prediction` (n,); of rankings `score` (n,). Features that
-    the model has not learnt count for nothing. The ids of names stand in a second file, `path`.json, with the classes,
-    and how crosses, n-grams and bins are made, which are inputs like any other. What the graph says is compared with
-    what the model says, on examples made for that, before it is written.
+    the model has not learnt count for nothing. Recalibrated models give recalibrated probabilities. The ids of names
+    stand in a second file, `path`.json, with the classes, and how crosses, n-grams and bins are made, which are inputs
+    like any other. What the graph says is compared with what the model says, on examples made for that, before it is
+    written.
 
     `.h`: a header of C99 without dependencies, the names of which begin with a `prefix`; its functions are returned.
     `awm`, `adagrad` and `ftrl-proximal` go on learning in it.
@@ -44,11 +45,11 @@ def export(model: Any, path: str | Path, prefix: str = PREFIX) -> list[str]:
     model = model if isinstance(model, Model) else getattr(model, "model_", None)
     if model is None or not model.examples:
         raise OuzelError("a model is exported when it has learnt something; train it first")
-    if model.calibrate:
-        raise OuzelError("recalibrated probabilities are not exported yet; train without", calibrate=True)
     path = Path(path)
     check_place(path)
     if is_header(path):
+        if model.calibrate:
+            raise OuzelError("a header of C has no recalibrated probabilities; train without", calibrate=True)
         return header.write(model, path, prefix).functions
     if path.suffix.lower() != ".onnx":
         raise OuzelError(f"{path}: a model is exported to a file that ends in .onnx, or in .h for C")

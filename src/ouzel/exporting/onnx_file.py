@@ -15,6 +15,7 @@ from ouzel.exporting.expressions import expression_of
 from ouzel.exporting.graph import OPSET, VERSION, margins_of
 from ouzel.exporting.inputs import padded, probes
 from ouzel.exporting.nodes import Graph
+from ouzel.exporting.recalibration import recalibrated
 from ouzel.exporting.rule import rule_of
 from ouzel.extras import need
 from ouzel.files import check_place, write_atomically
@@ -50,7 +51,10 @@ def _graph_of(model: Model) -> tuple[Graph, list[Output]]:
             f"{expression.weights.nbytes / 2**30:.0f} GiB of weights are more than an ONNX file holds (2 GiB)"
         )
     graph = Graph()
-    return graph, answer(graph, model, margins_of(graph, expression))
+    margins, state = margins_of(graph, expression), model.preparation.recalibration
+    if state is not None:
+        margins = recalibrated(graph, state, model.task.joint, model.columns, margins)
+    return graph, answer(graph, model, margins)
 
 
 def _made(graph: Graph, outputs: list[Output], model: Model) -> Any:

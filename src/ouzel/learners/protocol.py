@@ -241,3 +241,11 @@ class Conditioned(Protocol):
 
     def condition_number(self, state: State, settings: Settings) -> float:
         """Largest eigenvalue of the metric over the smallest."""
+
+
+@runtime_checkable
+class WithErrors(Protocol):
+    """The variance of the weights of two classes is known, if the examples are what the module assumes."""
+
+    def variances(self, state: State, settings: Settings) -> np.ndarray | None:
+        """Variance (slots,) of each weight, NaN where it is not known; None with settings for which it is not."""

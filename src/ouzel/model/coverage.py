@@ -59,6 +59,7 @@ class Covered(NamedTuple):
 
     hits: np.ndarray  # (n, levels) bool
     sizes: np.ndarray  # (n, levels) float64  widths, inf where unbounded, or labels in the set; NaN: it does not count
+    groups: np.ndarray | None = None  # (n,) int64, keys of `group_coverage`, where each group has its own
 
 
 def layout(levels: int) -> State:
@@ -274,7 +275,7 @@ def covered(state: State, levels: np.ndarray, task: Any, outcome: Any, known: in
     found = Covered(np.zeros((rows, len(levels)), np.bool_), np.empty((rows, len(levels))))
     if task.numbers:
         predictions = estimates(task.loss, outcome.margins)
-        cover_numbers(state, levels, predictions, outcome.targets, outcome.importances, learns, *found)
+        cover_numbers(state, levels, predictions, outcome.targets, outcome.importances, learns, *found[:2])
         return found
     start = 0
     for part in task.parts(outcome):

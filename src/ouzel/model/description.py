@@ -53,6 +53,7 @@ SOMETIMES: dict[str, Any] = {
     "class_weight": Annotated[str, Choice((BALANCED,))]
     | Annotated[list[tuple[Label, float]], Range(high=MOST_CLASSES)],
     "interval": Annotated[list[float], Range(1, MOST_LEVELS)],  # levels of intervals, smallest first
+    "interval_by": str,  # the column that they are kept by
     "calibrate": bool,
     "class_counts": Annotated[list[float], Range(high=MOST_CLASSES + 1)],  # balanced: sums of importances, of all first
 }
@@ -68,6 +69,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         **slots,
         **_class_weights_of(model),
         **({"interval": list(model.interval)} if model.interval else {}),
+        **({"interval_by": model.interval_by} if model.interval_by is not None else {}),
         **({"calibrate": True} if model.calibrate else {}),
         "learner": model.learner.name,
         "settings": to_json(model.settings),
@@ -126,6 +128,7 @@ def model_of(described: Any) -> Model:
         begin=False,
         class_weight=dict(weighed) if isinstance(weighed, list) else weighed,
         interval=described.get("interval"),
+        interval_by=described.get("interval_by"),
         calibrate=described.get("calibrate", False),
         **{name: described[name] for name in ("intercept", "bits", "seed", "pairs", *PREPARED)},
         **settings._asdict(),

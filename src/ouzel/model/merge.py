@@ -24,6 +24,7 @@ ALIKE: dict[str, Callable[[Model], Any]] = {
     "forget": lambda model: model.forget,
     "class_weight": lambda model: normalized(model.class_weight),
     "interval": lambda model: model.interval,
+    "interval_by": lambda model: model.interval_by,
     "calibrate": lambda model: model.calibrate,
     "bits": lambda model: model.bits,
     "seed": lambda model: model.seed,

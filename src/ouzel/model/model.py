@@ -43,7 +43,7 @@ class Model:
     learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
     `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
     `forget` is a half-life in examples, 0 for none. `class_weight` is "balanced" or a dict (`model/class_weights.py`);
-    for `interval` see `model/coverage.py`, for `calibrate` `model/recalibration.py`. `begin` says if there are states.
+    for `interval` and `interval_by` see `coverage.py` and `group_coverage.py`, for `calibrate` `recalibration.py`.
 
     Examples
     --------
@@ -71,6 +71,7 @@ class Model:
         forget: HalfLife = 0.0,
         class_weight: Any = None,
         interval: Any = None,
+        interval_by: str | None = None,
         calibrate: bool = False,
         begin: bool = True,
         **settings: Any,
@@ -78,14 +79,11 @@ class Model:
         self.learner = catalogue.find(learner)
         self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
         self.intercept, self.scale_targets, self.standardize = bool(intercept), bool(scale_targets), bool(standardize)
-        self.class_weight, self.interval = check_class_weight(class_weight), check_interval(interval)
+        self.class_weight, self.classes = check_class_weight(class_weight), Classes(classes or (), classes is not None)
         more: Any = {"scale_targets": scale_targets, "intercept": self.intercept, "class_weight": self.class_weight}
         self.task = choose_task(task, self.learner, self.settings, pairs, classes, **more)
-        self.classes, self.calibrate = (
-            Classes(classes or (), classes is not None),
-            check_calibrate(calibrate, self.task),
-        )
-        self.bits, self.seed, self.pairs, self.forget = bits, seed, pairs, forget
+        self.interval, self.calibrate = check_interval(interval), check_calibrate(calibrate, self.task)
+        self.bits, self.seed, self.pairs, self.forget, self.interval_by = bits, seed, pairs, forget, interval_by
         self.empty(begin)
 
     def empty(self, begin: bool = True) -> None:
@@ -95,9 +93,9 @@ class Model:
         self.remark: str | None = None  # on the data learnt: lines to be shown
         self.slot_map = room.begin_slot_map(self.keeps_pairs and isinstance(self.module, protocol.Renumbered))
         self.remarks, self.states = Remarks(), list[protocol.State]()
-        said = self.forget, self.task.groups, self.class_weight, self.interval, self.calibrate
+        said = self.forget, self.task.groups, self.class_weight, self.interval, self.interval_by, self.calibrate
         self.preparation = Preparation(self.learner, self.module, self.standardize, *said)
-        if begin:
+        if begin:  # else there are no states
             self.preparation.begin(self.capacity)
             self.task.make_states(self, len(self.classes))
 
@@ -183,14 +181,15 @@ class Model:
         """Learn a block; return the margins predicted before each example was learnt, beside its target.
 
         With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
-        A ranking model gives an entry a pair of the block's groups, taken as whole. Only what is `unseen` judges.
+        A ranking model gives an entry a pair of the block's whole groups. Only what is `unseen` judges.
         """
         self.unlabelled, block = self.unlabelled + int(np.count_nonzero(np.isnan(block.labels))), block.labelled()
         space = reconcile(self.space, block.space, learning=True)
+        self.preparation.check_groups(space)
         room.make_room_for(self, block)
         self.space = space
         outlier, known, learnt = outlier_of(self), len(self.classes), self.task.learn(self, block, losses)
-        learnt = self.preparation.judge(self.task, learnt, known, unseen)
+        learnt = self.preparation.judge(self, learnt, block, known, unseen)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
@@ -203,6 +202,7 @@ class Model:
         preparation, known, given = self.preparation, len(self.classes), importance
         if preparation.class_weights is not None:
             importance = preparation.weigh_one(self.classes, label, importance, self.examples)
+        keys = preparation.group_keys_one(self, slots, values, learns=True)
         if self.slot_map is not None:
             slots, values = room.slots_of_one(self, slots, values, importance)
         if importance > 0.0 and preparation.moments is not None:
@@ -212,7 +212,7 @@ class Model:
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
         if preparation.judges:
-            margins = preparation.judge_one(self.task, self.classes, margins, label, given, known)
+            margins = preparation.judge_one(self.task, self.classes, margins, label, given, known, keys)
         if self.forget and self.examples % preparation.every == 0:
             preparation.fade(self.module, self.states, self.settings)
         if self.examples % NAMES_EVERY == 0:
@@ -231,7 +231,8 @@ class Model:
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
         reconcile(self.space, block.space)
-        return self.preparation.judge(self.task, self.task.evaluate(self, block.labelled()), len(self.classes), False)
+        block = block.labelled()
+        return self.preparation.judge(self, self.task.evaluate(self, block), block, len(self.classes), False)
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example given as ids + 1, one a column."""
@@ -296,4 +297,4 @@ class Model:
     def _forget_names(self) -> None:
         """A budgeted learner keeps the names of its members only."""
         if self.budgeted:
-            self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
+            self.names.restrict(self.preparation.with_groups(map(self.module.members, self.states)) - 1)

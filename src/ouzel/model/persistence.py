@@ -16,12 +16,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ouzel import __version__
-from ouzel.deferred import deferred
 from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.files import as_path, write_atomically
 from ouzel.layout import check_arrays, flat
@@ -34,12 +33,6 @@ from ouzel.model.tensor_reader import TensorReader, check_room
 from ouzel.model.tensor_writer import TensorWriter
 from ouzel.ranges import Table, check_stored
 from ouzel.streams.sources.error_context import reason_of
-
-if TYPE_CHECKING:
-    from ouzel.model import coverage, recalibration
-else:
-    coverage = deferred("ouzel.model.coverage")
-    recalibration = deferred("ouzel.model.recalibration")
 
 BESIDE = "beside."  # before the names of arrays that are not of the model
 LENGTHS, NAMES, NOTES = "names.lengths", "names.text", "notes"  # arrays: bytes of each name and 1, the names, JSON
@@ -155,10 +148,7 @@ def _check_parts(model: Model, states: list[State]) -> None:
     """Refuse arrays that are sound, each by itself, and contradict each other."""
     if model.preparation.features is not None:
         standardisation.check(model.preparation.features)
-    if model.preparation.coverage is not None:
-        coverage.check(model.preparation.coverage)
-    if model.preparation.recalibration is not None:
-        recalibration.check(model.preparation.recalibration)
+    model.preparation.check_judging()
     for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)
 

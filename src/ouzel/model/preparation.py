@@ -17,6 +17,7 @@ from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.protocol import Settings, State
 from ouzel.learners.rows import Rows
+from ouzel.model.judgement import Judgement
 from ouzel.model.label_encoder import Classes
 from ouzel.streams.block import Block
 
@@ -25,29 +26,32 @@ if TYPE_CHECKING:
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
     from ouzel.learners.gains.parts import Gains
-    from ouzel.model import class_weights, coverage, coverage_gains, recalibration, recalibration_gains
+    from ouzel.model import class_weights, recalibration_gains
 else:
     feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
     scaling_moments = deferred("ouzel.learners.auto.moments")
     standardisation = deferred("ouzel.learners.auto.standardisation")
     class_weights = deferred("ouzel.model.class_weights")
-    coverage = deferred("ouzel.model.coverage")  # with --interval
-    coverage_gains = deferred("ouzel.model.coverage_gains")
-    recalibration = deferred("ouzel.model.recalibration")  # with --calibrate
     recalibration_gains = deferred("ouzel.model.recalibration_gains")
 
-PARTS = ("features", "moments", "coverage", "recalibration")  # arrays, by the attributes that hold them
+PARTS = (
+    "features",
+    "moments",
+    "coverage",
+    "group_coverage",
+    "recalibration",
+)  # arrays, by the attributes that hold them
 _in_sample = getattr(in_sample, "py_func", in_sample)  # not to call a kernel for one number
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
 
-class Preparation:
+class Preparation(Judgement):
     """The weights of classes, the moments of features, those that they are standardised by, and when a learner forgets.
 
     `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where
     features are standardised, whose scales are moments already, and where the learner keeps to a byte budget.
-    `interval` are the levels of intervals and sets that are kept, whose state is `coverage`.
+    `interval` are the levels of intervals and sets that are kept, for each value of the column `interval_by` if given.
     """
 
     def __init__(
@@ -59,12 +63,10 @@ class Preparation:
         groups: bool,
         class_weight: Any = None,
         interval: tuple[float, ...] = (),
+        interval_by: str | None = None,
         calibrate: bool = False,
     ) -> None:
-        self.levels = np.array(interval)
-        self.calibrates, self.judges = calibrate, calibrate or bool(interval)
-        self.coverage: Any = None
-        self.recalibration: Any = None
+        super().__init__(interval, interval_by, calibrate, groups)
         self.class_weights = None if class_weight is None else class_weights.ClassWeights(class_weight)
         self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
         self.features: Any = None
@@ -83,8 +85,6 @@ class Preparation:
                 f"must be {SHORTEST:g} example or more, or 0 for never; got {forget:g}",
                 subject="forget",
             )
-        if interval and groups:
-            raise OuzelError("a ranking has scores, of which there is no truth; leave out", interval=interval[0])
         if forget and groups:
             raise OuzelError("a ranking learns groups and does not forget between examples; leave out", forget=forget)
         if forget and not isinstance(module, protocol.Fading):
@@ -97,8 +97,7 @@ class Preparation:
         """Have seen nothing, with room for so many slots."""
         self.features = feature_scaling.init(slots) if self.standardizes else None
         self.moments = feature_moments.init(slots) if self.counts else None
-        self.coverage = coverage.init(len(self.levels)) if len(self.levels) else None
-        self.recalibration = recalibration.init() if self.calibrates else None
+        self.begin_judging()
 
     def grow(self, slots: int) -> None:
         """Have room for so many slots."""
@@ -111,8 +110,7 @@ class Preparation:
         """What its arrays are made of, by the name of the attribute that holds them."""
         found = {"features": feature_scaling.layout(slots)} if self.standardizes else {}
         found |= {"moments": feature_moments.layout(slots)} if self.counts else {}
-        found |= {"coverage": coverage.layout(len(self.levels))} if len(self.levels) else {}
-        return found | ({"recalibration": recalibration.layout()} if self.calibrates else {})
+        return found | self.layouts_of_judging()
 
     def arrays(self) -> dict[str, Any]:
         """Its arrays, by the names of `layouts`."""
@@ -147,11 +145,7 @@ class Preparation:
             found["moments"] = feature_moments.gains(base.moments, self.moments)
         if self.class_weights is not None and base.class_weights is not None:
             found["classes"] = self.class_weights.gains(base.class_weights)
-        if self.coverage is not None:
-            found["coverage"] = coverage_gains.gains(base.coverage, self.coverage)
-        if self.recalibration is not None:
-            found["recalibration"] = recalibration_gains.gains(base.recalibration, self.recalibration)
-        return found
+        return found | self.gains_of_judging(base)
 
     def onto(self, gains: Gains) -> None:
         """Have what workers have seen beyond this."""
@@ -161,11 +155,7 @@ class Preparation:
             self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
         if self.class_weights is not None:
             self.class_weights.onto(gains["classes"])
-        if self.coverage is not None:
-            self.coverage = stored_like(self.coverage, coverage_gains.onto(self.coverage, gains["coverage"]))
-        if self.recalibration is not None:
-            found = recalibration_gains.onto(self.recalibration, gains["recalibration"])
-            self.recalibration = stored_like(self.recalibration, found)
+        self.judge_onto(gains)
 
     def renumber(self, places: np.ndarray) -> None:
         """Have what is known of slot k as that of slot `places[k]`."""
@@ -173,40 +163,6 @@ class Preparation:
             self.features = standardisation.renumbered(self.features, places, len(places))
         if self.moments is not None:
             self.moments = feature_moments.renumbered(self.moments, places)
-
-    def judge(self, task: Any, outcome: Any, known: int, learns: bool = True) -> Any:
-        """An outcome with recalibrated margins, and whether intervals and sets held the truth.
-
-        The model knew `known` classes before its examples; they are learnt unless it is said that nothing `learns`.
-        """
-        if self.coverage is not None:
-            found = coverage.covered(self.coverage, self.levels, task, outcome, known, learns)
-            outcome = outcome._replace(covered=found)
-        if self.recalibration is not None:
-            outcome = recalibration.recalibrated(self.recalibration, task, outcome, learns)
-        return outcome
-
-    def judge_one(
-        self, task: Any, classes: Classes, margins: list[float], label: Any, importance: Any, known: int
-    ) -> list[float]:
-        """The same of one example to learn, by its margins as the model has them; its recalibrated margins."""
-        target = float(label) if task.numbers else classes.find(label)
-        if self.coverage is not None:
-            coverage.covered_one(self.coverage, self.levels, task, margins, target, importance, known)
-        if self.recalibration is not None:
-            known_as = int(target), float(importance)
-            margins = recalibration.recalibrate_one(self.recalibration, task, margins, *known_as, learns=True)
-        return margins
-
-    def recalibrated(self, task: Any, margins: np.ndarray) -> np.ndarray:
-        """Recalibrated margins (n,) or (n, classes), of those of the learner."""
-        state = self.recalibration
-        return margins if state is None else recalibration.recalibrate_margins(state, task, margins)
-
-    def recalibrated_one(self, task: Any, margins: list[float]) -> list[float]:
-        """The same of one example."""
-        state = self.recalibration
-        return margins if state is None else recalibration.recalibrate_one(state, task, margins)
 
     def reorder(self, places: list[int]) -> None:
         """Have as class k what was the class at `places[k]`."""

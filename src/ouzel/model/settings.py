@@ -125,6 +125,13 @@ def check_interval(given: Any) -> tuple[float, ...]:
     return tuple(sorted({float(check("interval", LEVELS, level)) for level in several}))
 
 
+def check_by(column: Any) -> str | None:
+    """The column whose values have intervals of their own, None for none; an OuzelError if it is no name."""
+    if column is not None and (not isinstance(column, str) or not column):
+        raise OuzelError(f"is the name of a column; got {column!r}", subject="interval_by")
+    return column
+
+
 def check_calibrate(given: Any, task: Any) -> bool:
     """Whether probabilities are to be recalibrated; an OuzelError if a task gives none."""
     if given and (task.numbers or task.groups or not is_probabilistic(task.loss)):

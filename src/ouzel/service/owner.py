@@ -133,7 +133,7 @@ class Owner:
             answers = answers_of(self.model, self.model.preparation.recalibrated(self.model.task, margins))
             if not self.model.interval:
                 return answers
-            intervals = intervals_of(self.model, margins)
+            intervals = intervals_of(self.model, margins, self.model.preparation.group_keys(self.model, block))
             return [answer | more for answer, more in zip(answers, intervals, strict=True)]
         finally:
             self.lock.release()

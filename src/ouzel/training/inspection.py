@@ -161,7 +161,7 @@ def info(path: str | Path) -> ModelInfo:
         settings=given,
         changed={name: value for name, value in given.items() if value != defaults.get(name)},
         options={name: getattr(model, name) for name in options}
-        | {"interval": list(model.interval) or None, "calibrate": model.calibrate},
+        | {"interval": list(model.interval) or None, "interval_by": model.interval_by, "calibrate": model.calibrate},
         classes=model.classes.in_order(),
         classes_closed=model.classes.closed,
         known_by=_known_by(model),

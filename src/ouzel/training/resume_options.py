@@ -44,6 +44,9 @@ def validate_resume_options(
     levels = prepared.get("interval")
     if levels is not None and check_interval(levels) != model.interval:
         raise contradiction(path, "interval", check_interval(levels), model.interval)
+    by = prepared.get("interval_by")
+    if by is not None and by != model.interval_by:
+        raise contradiction(path, "interval_by", by, model.interval_by)
     given = resolve_settings(model.learner, dict(settings))
     for name, value in settings.items():
         here = name if name in given._fields else "penalty"

@@ -65,7 +65,7 @@ class SessionOptions:
     following: dict[str, Any] | None = None
     alarm: float = 0.0
     alarm_inputs: bool = False
-    delay: int = 0
+    delay: int | str = 0
 
     @property
     def resumes(self) -> bool:

@@ -210,3 +210,25 @@ def test_all_weights_are_written_to_a_table(ouzel, small, tmp_path):
     assert written == {name: weight for name, weight in entry["features"] if weight}
     assert "written to" in ran.err
     assert ouzel("top", tmp_path / "m", "-o", tmp_path / "w.txt").status == 2
+
+
+def test_weights_of_ons_have_intervals_and_those_of_others_none(ouzel, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2_000, 2))
+    labels = rng.random(2_000) < 1.0 / (1.0 + np.exp(-x @ [1.0, -0.5]))
+    path = tmp_path / "t.csv"
+    rows = (f"{a:.6f},{b:.6f},{'yes' if label else 'no'}\n" for (a, b), label in zip(x, labels, strict=True))
+    path.write_text("dose,age,y\n" + "".join(rows))
+    for learner in ("ons", "adagrad"):
+        ouzel("train", path, "--label", "y", "--learner", learner, "--model", tmp_path / learner)
+    (found,) = json.loads(ouzel("top", tmp_path / "ons", "--json").out)
+    truth = {"dose": 1.0, "age": -0.5, "(intercept)": 0.0}
+
+    for (name, weight), (low, high) in zip(found["features"], found["intervals"], strict=True):
+        assert low < weight < high
+        assert low - 0.05 < truth[name] < high + 0.05
+    lines = ouzel("top", tmp_path / "ons").out.splitlines()
+    assert lines[1].endswith("95 % interval")
+    assert re.search(r"dose .* \+0\.\d+ to \+1\.\d+$", lines[2])
+    assert "intervals" not in ouzel("top", tmp_path / "adagrad", "--json").out
+    assert "interval" not in ouzel("top", tmp_path / "adagrad").out

@@ -80,7 +80,14 @@ def compare(
     ] = "unbounded",
     shuffles: Annotated[int, option("Number of random orders, in memory: mean and standard deviation.")] = 0,
     jobs: Annotated[int, option("Learners that run at the same time.", "-j")] = 1,
-    delay: Annotated[int, option("Examples after which a label comes: predict each example so long before.")] = 0,
+    delay: Annotated[
+        str | None,
+        option(
+            "Time after which a label comes, in examples, or as 30m, 2h, 1d by the times of --id: predict each example "
+            "so long before.",
+            takes="INTEGER|DURATION",
+        ),
+    ] = None,
     each: Annotated[bool, option("Compare on each file separately.")] = False,
     format: options.Format = None,
     columns: options.Reading,
@@ -106,7 +113,7 @@ def compare(
     if task.task == "ranking" and shuffles:
         raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
-    options.check_counts(shuffles=shuffles, top=top, pairs=task.pairs, delay=delay)
+    options.check_counts(shuffles=shuffles, top=top, pairs=task.pairs)
     options.check_plot(plot)
     _check_files(each, shuffles, table, save_best)
     if columns_as != "files" and not (each and table):
@@ -116,7 +123,7 @@ def compare(
     model["intercept"] = not preparation.no_intercept
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
     model |= {"task": task.task, "pairs": task.pairs or 0} if task.task else {}
-    contest = Contest(chosen, jobs, format, reading, model, shuffles, quiet=json_, delay=delay)
+    contest = Contest(chosen, jobs, format, reading, model, shuffles, quiet=json_, delay=options.delay_of(delay))
     if top:
         contest = replace(contest, top=top, reference=reference_of(reference, given))
     found = contest.on_each(files) if each else contest.on(files)
@@ -150,7 +157,7 @@ class Contest:
     quiet: bool
     reference: Candidate | None = None
     top: int = 0
-    delay: int = 0  # of labels, in examples
+    delay: int | str = 0  # of labels, in examples or a time
 
     def on(self, files: list[str]) -> Comparison:
         """Compare on files as one stream."""

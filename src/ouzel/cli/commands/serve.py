@@ -113,7 +113,7 @@ def serve(
     learning: Annotated[
         model_options.Learning, only("loss", "learning_rate", "l1", "l2", "budget", "derived_budget", "set_")
     ],
-    preparation: Annotated[model_options.Preparation, only("class_weight", "interval", "calibrate")],
+    preparation: Annotated[model_options.Preparation, only("class_weight", "interval", "interval_by", "calibrate")],
     columns: Annotated[
         options.Reading,
         only(options.Labels, options.Kinds, options.Derived, "missing", options.Hashing, options.Messages),
@@ -165,7 +165,7 @@ def serve(
         if not folder.begun:
             raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --init")
     settings, reading = learning.settings, columns.keywords()
-    given = {name: preparation.prepared[name] for name in ("class_weight", "interval", "calibrate")}
+    given = {name: preparation.prepared[name] for name in ("class_weight", "interval", "interval_by", "calibrate")}
     check_messages(plans, reading)
     if check:
         sound = check_folders(folders, models.model, learner, settings, reading, given)

@@ -117,6 +117,7 @@ def _show(found: dict[str, TestReport]) -> None:
 def _of_intervals(found: dict[str, TestReport]) -> list[list[str]]:
     """Return the rows of coverage, and of the sizes of intervals or sets, of the levels that any model keeps."""
     from ouzel.evaluation.formatting import figure
+    from ouzel.evaluation.report import MOST_GROUPS
 
     kept = [{one["level"]: one for one in report.intervals} for report in found.values()]
     rows = []
@@ -124,6 +125,10 @@ def _of_intervals(found: dict[str, TestReport]) -> list[list[str]]:
         for name, what in (("coverage", "coverage of"), ("size", "mean size of")):
             figures = [figure(one[level][name]) if level in one else "-" for one in kept]
             rows.append([*figures, f"{what} intervals or sets of {level:g}"])
+        groups = [{group["group"]: group["coverage"] for group in one.get(level, {}).get("groups", [])} for one in kept]
+        names = list(dict.fromkeys(name for own in groups for name in own))[:MOST_GROUPS]
+        where = f"coverage of those of {level:g} where "
+        rows += [[*(figure(own.get(name)) for own in groups), f"{where}{name}"] for name in names]
     return rows
 
 

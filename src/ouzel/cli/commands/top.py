@@ -47,7 +47,7 @@ def top(
 
     A feature's importance is |weight| × its standard deviation: how far it usually moves the margin. Learners of a byte
     budget do not know the standard deviations; there features are ranked by |weight|. For a Newton method it also shows
-    the eigenvalues of the sketch and the condition number.
+    the eigenvalues of the sketch and the condition number; of `ons`, for two classes, a 95 % interval of each weight.
 
     For a file of `ouzel pmi` it shows the pairs that pmi lists, with their PMI.
 
@@ -59,6 +59,7 @@ def top(
     from ouzel.model import persistence
     from ouzel.model.answers import Feature, as_json
     from ouzel.model.importance import heaviest, most_important
+    from ouzel.model.weight_errors import weight_intervals
     from ouzel.streams.sources.databases import check_table, write_table
 
     if save_to is not None:
@@ -94,8 +95,10 @@ def top(
             count = write_table(save_to, [pyarrow.table(table)], replace=True)
             print(f"{count:,} weights written to {save_to.rpartition('#')[2]}", file=sys.stderr)
         return
+    told = [[] if listed or direction is not None else weight_intervals(learnt, column) for _, column in columns]
     if json_:
-        pairs = zip(columns, spectra, strict=True)
+        rest = ({"intervals": ends, **more} if any(ends) else more for ends, more in zip(told, spectra, strict=True))
+        pairs = zip(columns, rest, strict=True)
         print(json.dumps([{"class": label, **as_json(column), **more} for (label, column), more in pairs]))
         return
     for number, ((label, column), found) in enumerate(zip(columns, spectra, strict=True)):
@@ -103,7 +106,7 @@ def top(
             print(("\n" if number else "") + f"for {label}")
         if direction is not None:
             print(f"direction {direction} of the sketch")
-        for line in feature_lines(column):
+        for line in feature_lines(column, intervals=told[number]):
             print(line)
         for line in spectrum_lines(found):
             print(line)

@@ -44,7 +44,14 @@ class Saving:
         str | None, option("Folder to cache parsed examples in, for further passes and runs.", takes=FOLDER)
     ] = None
     holdout_every: Annotated[int | None, option("Hold out every n-th example: predict it and never learn it.")] = None
-    delay: Annotated[int, option("Examples after which a label comes: predict each example so long before.")] = 0
+    delay: Annotated[
+        str | None,
+        option(
+            "Time after which a label comes, in examples, or as 30m, 2h, 1d by the times of --id: predict each example "
+            "so long before.",
+            takes="INTEGER|DURATION",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,8 @@ def train(
     """
     sources = log_options.sources_of(files, querying)
     reading, settings = columns.keywords(), learning.settings
-    options.check_counts(pairs=task.pairs, top=top, delay=saving.delay)
+    delay = options.delay_of(saving.delay)
+    options.check_counts(pairs=task.pairs, top=top)
     if alarm_inputs and not alarm:
         raise OuzelError("--alarm-inputs needs the rate of false alarms: --alarm 0.01, say")
     model_options.check_most_classes(most_classes)
@@ -175,7 +183,7 @@ def train(
             "following": further,
         }
         begun |= {"intercept": not preparation.no_intercept, "passes": saving.passes, "relearn": saving.relearn}
-        begun |= {"alarm": alarm or 0.0, "alarm_inputs": alarm_inputs, "delay": saving.delay}
+        begun |= {"alarm": alarm or 0.0, "alarm_inputs": alarm_inputs, "delay": delay}
         chosen = SessionOptions(**begun, **common, output=saving.model)
         session_type: type[Session] = Session
         if chosen.resumes:

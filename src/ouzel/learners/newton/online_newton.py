@@ -30,6 +30,8 @@ from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
 MOST_SLOTS = 2049  # features and the constant
+LEAST_CURVATURE = 0.1  # with which variances are told: below, steps are still large after thousands of examples
+PULLED = 1.0 / 3.0  # of the error of a weight: the most that alpha may pull it towards 0 where a variance is told
 
 
 class State(NamedTuple):
@@ -169,6 +171,24 @@ def condition_number(state: State, settings: Settings) -> float:
     """Condition number of A."""
     count = int(state.counts[1])
     return float(np.linalg.cond(state.inverse[:count, :count])) if count else 1.0
+
+
+def variances(state: State, settings: Settings) -> np.ndarray | None:
+    """Variance (d,) of each weight, of independent examples of a logistic model; NaN where the start still counts.
+
+    There the expected g g' is the Fisher information I (White, 1982, "Maximum Likelihood Estimation of Misspecified
+    Models", Econometrica 50), so A / t tends to c I, c the curvature, and the steps to (c t)^-1 I^-1. The variance of w
+    by stochastic approximation with steps (c t)^-1 I^-1 tends to (t c (2 - c))^-1 I^-1 (Fabian, 1968, "On Asymptotic
+    Normality in Stochastic Approximation", Annals of Mathematical Statistics 39), which is A^-1 / (2 - c). With c = 1
+    it is the Laplace approximation, and the least variance there can be.
+    """
+    usual = isinstance(settings.loss, Logistic) and settings.eta == 0.0
+    if not usual or not LEAST_CURVATURE <= settings.curvature <= 1.0:
+        return None
+    inverse = np.where(state.place > 0, np.diagonal(state.inverse)[state.place - 1], np.nan)
+    found = settings.learning_rate * inverse / (2.0 - settings.curvature)
+    pulled = np.abs(weights(state, settings)) * inverse  # towards 0, by alpha I
+    return np.where(pulled <= PULLED * np.sqrt(found), found, np.nan)
 
 
 swap_classes = negating("weight")

@@ -1,0 +1,89 @@
+"""Intervals of weights: of a logistic model they have the true weights as often as they say; others say nothing."""
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel.model.answers import Feature
+from ouzel.model.model import Model
+from ouzel.model.weight_errors import variances_of, weight_intervals
+from ouzel.streams.memory import blocks_from
+
+TRUTH = np.array([-0.3, 1.0, -0.5, 0.25, 0.0, 0.8])  # of the constant first
+
+
+def logistic(rows, seed, scale=1.0):
+    """Examples of a logistic model."""
+    rng = np.random.default_rng(seed)
+    X = scale * rng.normal(size=(rows, 5)).astype(np.float32)
+    chances = 1.0 / (1.0 + np.exp(-(TRUTH[0] + X @ TRUTH[1:] / scale)))
+    return X, (rng.random(rows) < chances).astype(int)
+
+
+def learnt(X, y, **options):
+    model = Model("ons", classes=[0, 1], **options)
+    for block in blocks_from(X, y):
+        model.learn(block)
+    return model
+
+
+@pytest.mark.parametrize("curvature", [0.25, 0.5, 1.0])
+def test_intervals_have_the_true_weights_as_often_as_they_say(curvature):
+    runs, held = 200, {0.8: np.zeros(6), 0.95: np.zeros(6)}
+    for seed in range(runs):
+        model = learnt(*logistic(5_000, seed), curvature=curvature)
+        named = [Feature(model.feature_name(k - 1), weight) for k, weight in enumerate(model.weights()[0, :6].tolist())]
+        for level, hits in held.items():
+            for k, (low, high) in enumerate(weight_intervals(model, named, level)):
+                hits[k] += low <= TRUTH[k] <= high
+    for level, hits in held.items():
+        assert abs(hits.mean() / runs - level) < 0.02
+        assert np.abs(hits / runs - level).max() < 4.0 * (level * (1.0 - level) / runs) ** 0.5
+
+
+def test_nothing_is_said_where_the_start_still_counts():
+    few, many = learnt(*logistic(40, 0)), learnt(*logistic(5_000, 0))
+    assert np.isnan(variances_of(few)[1])
+    assert np.isfinite(variances_of(many)[:6]).all()
+    weak = learnt(*logistic(5_000, 0, scale=0.02), curvature=1.0)  # weights of 50, which alpha pulls to 0
+    assert np.isnan(variances_of(weak)[1])
+
+
+@pytest.mark.parametrize(
+    ("learner", "options"),
+    [
+        ("adagrad", {}),
+        ("arow", {}),
+        ("ons", {"eta": 0.1}),
+        ("ons", {"curvature": 0.01}),
+        ("ons", {"loss": "squared-hinge"}),
+        ("ons", {"standardize": True}),
+        ("ons", {"forget": 1_000.0}),
+        ("ons", {"class_weight": "balanced"}),
+        ("ons", {"loss": "squared"}),
+    ],
+)
+def test_others_say_nothing(learner, options):
+    model = Model(learner, **options)
+    for block in blocks_from(*logistic(300, 0)):
+        model.learn(block)
+    assert weight_intervals(model, [Feature(0, 1.0)]) == [None]
+
+
+def test_three_classes_say_nothing():
+    X, y = logistic(300, 0)
+    model = Model("ons")
+    for block in blocks_from(X, y + np.arange(300) % 2):
+        model.learn(block)
+    assert variances_of(model) is None
+
+
+def test_estimators_tell_intervals_of_weights_as_shown():
+    X, y = logistic(5_000, 3)
+    model = ouzel.OnlineClassifier("ons").fit(X, y)
+    for feature, weight, low, high in model.weight_intervals(6):
+        assert low < weight < high
+        place = 0 if feature == "(intercept)" else feature + 1
+        assert low - 0.05 < TRUTH[place] < high + 0.05
+    with pytest.raises(ouzel.OuzelError, match="adagrad knows no error of its weights"):
+        ouzel.OnlineClassifier("adagrad").fit(X, y).weight_intervals()

@@ -1,4 +1,4 @@
-"""Alarms when inputs change, labelled or not: two test martingales for each frequent feature, up and down.
+"""Alarms when inputs or scores change, labelled or not: two test martingales for each frequent feature, up and down.
 
 The first examples say which features are watched, the most frequent ones, and give each its mean c and spread s. Of
 the examples after them the martingales of `alarm.py` watch exp(z) and exp(-z), z = (x - c) / s: only ranks of z count,
@@ -9,11 +9,13 @@ a false alarm with at most that probability (Bonferroni). Of the stated rate err
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.evaluation.alarm import MOST_EVENTS, Alarm, Rate
+from ouzel.evaluation.formatting import figure
 from ouzel.model.model import Model
 from ouzel.ranges import ranged
 from ouzel.streams.block import Block
@@ -31,6 +33,10 @@ class InputDrift(NamedTuple):
     feature: str
     higher: bool
     before: float
+
+    def __str__(self) -> str:
+        way, before = "higher" if self.higher else "lower", f"its mean was {figure(self.before)} at first"
+        return f"alarm at example {self.example:,}: {self.feature} is {way} than it was; {before}"
 
 
 class InputAlarm(Alarm):
@@ -74,14 +80,10 @@ class InputAlarm(Alarm):
                 return
             self._begin()
         rest = block.slice(start, block.rows)
-        scaled = np.clip((self._values(rest) - self.center) / self.spread, -FURTHEST, FURTHEST)
-        found = []
-        for place, watchers in enumerate(self.watchers):
-            for watcher, sign in zip(watchers, (1.0, -1.0), strict=True):
-                for event in watcher.add(np.exp(sign * scaled[:, place])):
-                    name, center = str(model.feature_name(int(self.features[place]))), float(self.center[place])
-                    found.append(InputDrift(self.begun + event.example, name, sign > 0.0, center))
-        self.changes += sorted(found, key=lambda event: event.example)
+        found = _changes(self.watchers, self._values(rest), self.center, self.spread)
+        for example, place, higher in found:
+            name, center = str(model.feature_name(int(self.features[place]))), float(self.center[place])
+            self.changes.append(InputDrift(self.begun + example, name, higher, center))
         self.changed += len(found)
         self.rows += rest.rows
 
@@ -135,6 +137,56 @@ class InputAlarm(Alarm):
             watched = self.features[places] == ids
             found[rows[watched], places[watched]] = values[watched]
         return found
+
+
+class ScoreAlarm:
+    """Alarms when the scores of a model change that does not learn meanwhile; labels are not needed.
+
+    Each column of scores has two martingales, as a feature of `InputAlarm` has; all of the rate is theirs.
+
+    >>> alarm, random = ScoreAlarm(0.01), np.random.default_rng(0)
+    >>> alarm.add(random.normal(size=(4000, 1)))
+    []
+    >>> [(change.higher, change.example > 4000) for change in alarm.add(random.normal(1.0, 1.0, size=(1000, 1)))][:1]
+    [(True, True)]
+    """
+
+    @ranged
+    def __init__(self, rate: Rate = 0.01, names: Sequence[str] = ("score",)) -> None:
+        self.names = list(names)
+        each = float(rate) / (2.0 * len(self.names))
+        self._watchers = [(Alarm(each), Alarm(each)) for _ in self.names]
+        self._first: list[np.ndarray] = []
+        self._begun = 0  # scores before the first one watched
+        self._center, self._spread = np.zeros(len(self.names)), np.ones(len(self.names))
+
+    def add(self, scores: np.ndarray) -> list[InputDrift]:
+        """Watch scores (n, columns) in their order; return the changes found."""
+        scores = np.asarray(scores, np.float64)
+        if self._begun < FIRST:
+            part, scores = np.split(scores, [FIRST - self._begun])
+            self._first.append(part)
+            self._begun += len(part)
+            if self._begun < FIRST:
+                return []
+            first = np.concatenate(self._first)
+            self._first, self._center, self._spread = [], first.mean(axis=0), np.maximum(first.std(axis=0), 1e-300)
+        return [
+            InputDrift(self._begun + example, self.names[place], higher, float(self._center[place]))
+            for example, place, higher in _changes(self._watchers, scores, self._center, self._spread)
+        ]
+
+
+def _changes(
+    watchers: Sequence[tuple[Alarm, Alarm]], values: np.ndarray, center: np.ndarray, spread: np.ndarray
+) -> list[tuple[int, int, bool]]:
+    """Bet on values (n, columns); return example, column, and whether it is higher, of each alarm by example."""
+    scaled = np.clip((values - center) / spread, -FURTHEST, FURTHEST)
+    found = []
+    for place, pair in enumerate(watchers):
+        for watcher, sign in zip(pair, (1.0, -1.0), strict=True):
+            found += [(event.example, place, sign > 0.0) for event in watcher.add(np.exp(sign * scaled[:, place]))]
+    return sorted(found, key=lambda change: change[0])
 
 
 def alarm_for(rate: float, inputs: bool) -> Alarm:

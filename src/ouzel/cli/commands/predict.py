@@ -60,6 +60,10 @@ def predict(
             panel="Report",
         ),
     ] = None,
+    alarm: Annotated[
+        float | None,
+        option("Say when scores change; rate of false alarms over all examples, such as 0.01.", panel="Report"),
+    ] = None,
     format: options.Format = None,
     columns: Annotated[
         options.Reading,
@@ -97,12 +101,15 @@ def predict(
         level_of(learnt, interval)
     given = columns.keywords()
     alike, identity = Alike(), Identity(learnt)
+    watch = None if alarm is None else Watch(alarm)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading, **further) as stream:
         as_text = output is not None or in_table or not (json_ or save_to)
 
         def predicted(block: Block) -> dict[str, Any]:
             predictions = alike.add(predictions_of(learnt, block))
+            if watch is not None:
+                watch.add(predictions)
             reasons = explanations(learnt, block, predictions, explain, as_text) if explain else {}
             intervals = {} if interval is None else intervals_of(learnt, block, interval, as_text)
             return identity.columns(block) | predictions.columns(only) | intervals | reasons
@@ -154,6 +161,28 @@ class Alike:
 
             self.margins |= {row.tobytes() for row in np.unique(predictions.margins, axis=0)[:2]}
         return predictions
+
+
+class Watch:
+    """Watch of scores, which prints the first change of each to standard error."""
+
+    def __init__(self, rate: float) -> None:
+        from ouzel.evaluation.input_alarm import ScoreAlarm
+
+        self.alarm = ScoreAlarm(rate)
+        self.rate, self.shown = rate, set[tuple[str, bool]]()
+
+    def add(self, predictions: Predictions) -> None:
+        """Add the predictions of a block."""
+        from ouzel.evaluation.input_alarm import ScoreAlarm
+
+        columns = predictions.margins.shape[1]
+        if columns > len(self.alarm.names):
+            self.alarm = ScoreAlarm(self.rate, [f"score of {label}" for label in predictions.classes])
+        for change in self.alarm.add(predictions.margins):
+            if (change.feature, change.higher) not in self.shown:
+                self.shown.add((change.feature, change.higher))
+                print(change, file=sys.stderr)
 
 
 def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:

@@ -109,8 +109,7 @@ class Screen:
         for change in getattr(run.alarm, "changes", ()):
             if (change.feature, change.higher) not in self.changed:
                 self.changed.add((change.feature, change.higher))
-                way, before = "higher" if change.higher else "lower", f"its mean was {figure(change.before)} at first"
-                self.say(f"alarm at example {change.example:,}: {change.feature} is {way} than it was; {before}")
+                self.say(str(change))
 
     def show_scores(self, scores: Scores, aside: str = "") -> None:
         """Show the state of the stream: examples, rate, error so far, and a further text."""

@@ -72,8 +72,8 @@ def _mixed(graph: Graph, state: recalibration.State, z: str, least: Any) -> str:
     plain = [graph("Sigmoid", z), graph("Sigmoid", graph("Add", graph("Mul", z, slope), shift))]
     gaps = (state.bins[:, :, CAME] - state.bins[:, :, PROMISED]) / (state.bins[:, :, COUNT] + PSEUDO)
     maps = plain + [_moved(graph, p, own) for p, own in zip(plain, gaps, strict=True)]
-    weighted = [graph("Mul", graph("Max", maps[k], least), float(state.shares[k])) for k in range(MAPS)]
-    return graph("Clip", graph("Sum", *weighted), SMALLEST, 1.0 - TINY)
+    weighed = [graph("Mul", graph("Max", maps[k], least), float(state.shares[k])) for k in range(MAPS)]
+    return graph("Clip", graph("Sum", *weighed), SMALLEST, 1.0 - TINY)
 
 
 def _moved(graph: Graph, p: str, gaps: np.ndarray) -> str:

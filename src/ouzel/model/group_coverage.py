@@ -247,12 +247,12 @@ def onto(base: State, more: dict[str, Rows]) -> State:
     for key, values in zip(more["groups"].places.tolist(), more["groups"].values, strict=True):
         place = _claim(merged, key)
         if place >= 0:
-            own, start, told = of_group(merged, place), 0, {}
+            own, start, learnt = of_group(merged, place), 0, {}
             for name in coverage.State._fields:
                 array = getattr(own, name)
-                told[name] = values[start : start + array.size].reshape(array.shape)
+                learnt[name] = values[start : start + array.size].reshape(array.shape)
                 start += array.size
-            for array, new in zip(own, coverage_gains.onto(own, told), strict=True):
+            for array, new in zip(own, coverage_gains.onto(own, learnt), strict=True):
                 array[...] = new
     return merged
 

@@ -71,12 +71,12 @@ def _bounds(
     groups: np.ndarray | None,
 ) -> np.ndarray:
     """What `write` tells (rows, *shape) of a level by the coverage of all examples, or of each example's group."""
-    place, told = level_of(model, level), np.empty((len(model.interval), *shape))
+    place, bounds = level_of(model, level), np.empty((len(model.interval), *shape))
     shared, found = model.preparation.coverage, np.empty((rows, *shape))
     every = [(0, shared, slice(None))]
     for _, state, here in every if groups is None else parts(shared, model.preparation.group_coverage, groups):
-        write(state, settled, told)
-        found[here] = told[place]
+        write(state, settled, bounds)
+        found[here] = bounds[place]
     return found
 
 

@@ -95,9 +95,14 @@ def top(
             count = write_table(save_to, [pyarrow.table(table)], replace=True)
             print(f"{count:,} weights written to {save_to.rpartition('#')[2]}", file=sys.stderr)
         return
-    ends_of = [[] if listed or direction is not None else weight_intervals(learnt, column) for _, column in columns]
+    ends_of_weights = [
+        [] if listed or direction is not None else weight_intervals(learnt, column) for _, column in columns
+    ]
     if json_:
-        rest = ({"intervals": ends, **more} if any(ends) else more for ends, more in zip(ends_of, spectra, strict=True))
+        rest = (
+            {"intervals": ends, **more} if any(ends) else more
+            for ends, more in zip(ends_of_weights, spectra, strict=True)
+        )
         pairs = zip(columns, rest, strict=True)
         print(json.dumps([{"class": label, **as_json(column), **more} for (label, column), more in pairs]))
         return
@@ -106,7 +111,7 @@ def top(
             print(("\n" if number else "") + f"for {label}")
         if direction is not None:
             print(f"direction {direction} of the sketch")
-        for line in feature_lines(column, intervals=ends_of[number]):
+        for line in feature_lines(column, intervals=ends_of_weights[number]):
             print(line)
         for line in spectrum_lines(found):
             print(line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from ouzel.cli import log_options, model_options, options
 from ouzel.cli.parameters import FOLDER, MODEL, Kind, option, values
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
-from ouzel.cli.ui.training_report import OutputOptions, report_training
+from ouzel.cli.ui.training_report import Heartbeat, OutputOptions, checkpoints_of, report_training
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT
@@ -139,7 +139,6 @@ def train(
     if alarm_inputs and not alarm:
         raise OuzelError("--alarm-inputs needs the rate of false alarms: --alarm 0.01, say")
     model_options.check_most_classes(most_classes)
-    from ouzel.cli.ui.heartbeat import checkpoints_of
     from ouzel.cli.ui.outputs import check_save_to
     from ouzel.files import locked
 
@@ -211,7 +210,6 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
 
     An interruption, and a bad line, say what is on disk.
     """
-    from ouzel.cli.ui.heartbeat import Heartbeat
 
     with _screen(session.title, quiet, live) as screen:
 

@@ -30,8 +30,8 @@ from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
 MOST_SLOTS = 2049  # features and the constant
-LEAST_CURVATURE = 0.1  # with which variances are told: below, steps are still large after thousands of examples
-PULLED = 1.0 / 3.0  # of the error of a weight: the most that alpha may pull it towards 0 where a variance is told
+LEAST_CURVATURE = 0.1  # with which variances are known: below, steps are still large after thousands of examples
+PULLED = 1.0 / 3.0  # of the error of a weight: the most that alpha may pull it towards 0 where a variance is returned
 
 
 class State(NamedTuple):

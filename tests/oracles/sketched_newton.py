@@ -148,6 +148,18 @@ class DenseFrequentDirections(DenseNewton):
             self.recent = self.recent[:0]
 
 
+class DenseRobustDirections(DenseFrequentDirections):
+    """Luo et al. (2019), Algorithm 4: half of the eigenvalue that an epoch's end takes off goes to alpha."""
+
+    def sketch(self, g):
+        ends = self.m > 0 and g.any() and len(self.recent) == self.m - 1
+        if ends:
+            squares = np.linalg.svd(np.vstack([self.top, self.recent, g]), compute_uv=False) ** 2
+        super().sketch(g)
+        if ends:
+            self.alpha += squares[self.m - 1] / 2
+
+
 class DenseRandomProjection(DenseNewton):
     """S gains r g', r the signs drawn (the bits of splitmix64, lowest first) over the root of m; m below 65."""
 

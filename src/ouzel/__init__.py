@@ -52,6 +52,8 @@ _HOME = {
     "AdaGradFullRegressor": "ouzel.estimators.adagrad",
     "AdaGradBlockClassifier": "ouzel.estimators.adagrad",
     "AdaGradBlockRegressor": "ouzel.estimators.adagrad",
+    "SketchedAdaGradClassifier": "ouzel.estimators.adagrad",
+    "SketchedAdaGradRegressor": "ouzel.estimators.adagrad",
     "AdaGradRanker": "ouzel.estimators.ranker",
     "FTRLProximalClassifier": "ouzel.estimators.gradient",
     "FTRLProximalRegressor": "ouzel.estimators.gradient",

@@ -12,6 +12,8 @@ from ouzel.estimators.adagrad import AdaGradEagerRegressor as AdaGradEagerRegres
 from ouzel.estimators.adagrad import AdaGradFullClassifier as AdaGradFullClassifier
 from ouzel.estimators.adagrad import AdaGradFullRegressor as AdaGradFullRegressor
 from ouzel.estimators.adagrad import AdaGradRegressor as AdaGradRegressor
+from ouzel.estimators.adagrad import SketchedAdaGradClassifier as SketchedAdaGradClassifier
+from ouzel.estimators.adagrad import SketchedAdaGradRegressor as SketchedAdaGradRegressor
 from ouzel.estimators.auto_rate import AutoRateClassifier as AutoRateClassifier
 from ouzel.estimators.auto_rate import AutoRateRegressor as AutoRateRegressor
 from ouzel.estimators.budgeted import AWMSketchClassifier as AWMSketchClassifier

@@ -9,6 +9,8 @@ from ouzel.estimators.adagrad import (
     AdaGradFullClassifier,
     AdaGradFullRegressor,
     AdaGradRegressor,
+    SketchedAdaGradClassifier,
+    SketchedAdaGradRegressor,
 )
 from ouzel.estimators.auto_rate import AutoRateClassifier, AutoRateRegressor
 from ouzel.estimators.budgeted import (
@@ -94,6 +96,8 @@ __all__ = [
     "RDARegressor",
     "ROMMAClassifier",
     "SecondOrderPerceptronClassifier",
+    "SketchedAdaGradClassifier",
+    "SketchedAdaGradRegressor",
     "SketchedNewtonClassifier",
     "SketchedNewtonRegressor",
     "SoftConfidenceWeightedClassifier",

@@ -85,6 +85,14 @@ LEARNERS = {
         _learner("adagrad-full-rda", "gradient.adagrad_full", "the same by dual averaging", dual_averaging=True),
         _learner("adagrad-block", "gradient.adagrad_block", "AdaGrad, block-diagonal matrix"),
         _learner("adagrad-block-rda", "gradient.adagrad_block", "the same by dual averaging", dual_averaging=True),
+        _learner(
+            "sketched-adagrad",
+            "gradient.sketched_adagrad",
+            "AdaGrad, full matrix from a sketch, Frequent Directions",
+            learning_rate=0.5,
+            curvature=1.0,
+            diagonal=False,
+        ),
         _learner("adagrad-multiclass", "gradient.adagrad_multiclass", "AdaGrad, a weight row a class, mixed norms"),
         _learner(
             "rda-multiclass", "gradient.adagrad_multiclass", "the same with one step size for all", adaptive=False

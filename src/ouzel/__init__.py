@@ -66,6 +66,8 @@ _HOME = {
     "SketchedNewtonRegressor": "ouzel.estimators.sketched_newton",
     "OnlineNewtonClassifier": "ouzel.estimators.online_newton",
     "OnlineNewtonRegressor": "ouzel.estimators.online_newton",
+    "AioliClassifier": "ouzel.estimators.online_newton",
+    "AioliRegressor": "ouzel.estimators.online_newton",
     "PerceptronClassifier": "ouzel.estimators.margin",
     "PassiveAggressiveClassifier": "ouzel.estimators.margin",
     "ROMMAClassifier": "ouzel.estimators.margin",

@@ -50,6 +50,8 @@ from ouzel.estimators.online import OnlineRanker as OnlineRanker
 from ouzel.estimators.online import OnlineRegressor as OnlineRegressor
 from ouzel.estimators.online_gradient import OnlineGradientClassifier as OnlineGradientClassifier
 from ouzel.estimators.online_gradient import OnlineGradientRegressor as OnlineGradientRegressor
+from ouzel.estimators.online_newton import AioliClassifier as AioliClassifier
+from ouzel.estimators.online_newton import AioliRegressor as AioliRegressor
 from ouzel.estimators.online_newton import OnlineNewtonClassifier as OnlineNewtonClassifier
 from ouzel.estimators.online_newton import OnlineNewtonRegressor as OnlineNewtonRegressor
 from ouzel.estimators.ranker import AdaGradRanker as AdaGradRanker

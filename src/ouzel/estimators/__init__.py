@@ -51,7 +51,12 @@ from ouzel.estimators.margin import (
 )
 from ouzel.estimators.online import OnlineClassifier, OnlineRanker, OnlineRegressor
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
-from ouzel.estimators.online_newton import OnlineNewtonClassifier, OnlineNewtonRegressor
+from ouzel.estimators.online_newton import (
+    AioliClassifier,
+    AioliRegressor,
+    OnlineNewtonClassifier,
+    OnlineNewtonRegressor,
+)
 from ouzel.estimators.ranker import AdaGradRanker
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
@@ -69,6 +74,8 @@ __all__ = [
     "AdaGradMulticlassClassifier",
     "AdaGradRanker",
     "AdaGradRegressor",
+    "AioliClassifier",
+    "AioliRegressor",
     "AutoRateClassifier",
     "AutoRateRegressor",
     "ConfidenceWeightedClassifier",

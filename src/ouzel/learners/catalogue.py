@@ -101,6 +101,7 @@ LEARNERS = {
         _learner(
             "ons-invariant", "newton.online_newton_invariant", "the same, unchanged by linear maps of the features"
         ),
+        _learner("aioli", "newton.aioli", "improper logistic regression, full matrix, for up to 2,048 features"),
         _learner("son-oja", "newton.sketched_oja", "sketched online Newton, Oja's sketch"),
         _learner("son-fd", "newton.sketched_fd", "sketched online Newton, Frequent Directions", learning_rate=6.0),
         _learner("son-rp", "newton.sketched_rp", "sketched online Newton, a random projection"),

@@ -12,6 +12,8 @@ from ouzel.estimators.adagrad import AdaGradEagerRegressor as AdaGradEagerRegres
 from ouzel.estimators.adagrad import AdaGradFullClassifier as AdaGradFullClassifier
 from ouzel.estimators.adagrad import AdaGradFullRegressor as AdaGradFullRegressor
 from ouzel.estimators.adagrad import AdaGradRegressor as AdaGradRegressor
+from ouzel.estimators.adagrad import SketchedAdaGradClassifier as SketchedAdaGradClassifier
+from ouzel.estimators.adagrad import SketchedAdaGradRegressor as SketchedAdaGradRegressor
 from ouzel.estimators.auto_rate import AutoRateClassifier as AutoRateClassifier
 from ouzel.estimators.auto_rate import AutoRateRegressor as AutoRateRegressor
 from ouzel.estimators.budgeted import AWMSketchClassifier as AWMSketchClassifier
@@ -48,6 +50,8 @@ from ouzel.estimators.online import OnlineRanker as OnlineRanker
 from ouzel.estimators.online import OnlineRegressor as OnlineRegressor
 from ouzel.estimators.online_gradient import OnlineGradientClassifier as OnlineGradientClassifier
 from ouzel.estimators.online_gradient import OnlineGradientRegressor as OnlineGradientRegressor
+from ouzel.estimators.online_newton import AioliClassifier as AioliClassifier
+from ouzel.estimators.online_newton import AioliRegressor as AioliRegressor
 from ouzel.estimators.online_newton import OnlineNewtonClassifier as OnlineNewtonClassifier
 from ouzel.estimators.online_newton import OnlineNewtonRegressor as OnlineNewtonRegressor
 from ouzel.estimators.ranker import AdaGradRanker as AdaGradRanker

@@ -47,6 +47,7 @@ VARIANTS = (
     {"diagonal": False, "eta": 1.0},
     {"sketch_size": 1.0, "sketch_every": 2.0},
     {"by_mass": False},
+    {"robust": True, "diagonal": False},
     {"by_mass": False, "diagonal": False},
     {"by_mass": False, "diagonal": False, "sketch_every": 4.0},
     {"p": 5.0},

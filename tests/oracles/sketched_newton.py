@@ -148,6 +148,43 @@ class DenseFrequentDirections(DenseNewton):
             self.recent = self.recent[:0]
 
 
+class DenseRobustDirections(DenseFrequentDirections):
+    """Luo et al. (2019), Algorithm 4: half of the eigenvalue that an epoch's end takes off goes to alpha."""
+
+    def sketch(self, g):
+        ends = self.m > 0 and g.any() and len(self.recent) == self.m - 1
+        if ends:
+            squares = np.linalg.svd(np.vstack([self.top, self.recent, g]), compute_uv=False) ** 2
+        super().sketch(g)
+        if ends:
+            self.alpha += squares[self.m - 1] / 2
+
+
+class DenseSketchedAdaGrad(DenseRobustDirections):
+    """Feinberg et al. (2023), Algorithm 2, decomposed once an epoch: (V' P V + rho I)^(1/2); `alpha` is rho.
+
+    Vectors of the epoch under way count along each of V, and as escaped beyond: that is ours.
+    """
+
+    def __init__(self, dimension, m, rho, rate, *rest, **more):
+        super().__init__(dimension, m, rho, *rest, **more)
+        self.rate = rate
+
+    def inverse(self):
+        masses, V = np.linalg.eigh(self.top.T @ self.top)
+        live = masses > 1e-9 * max(masses.max(), 1e-300)
+        V, masses = V[:, live], masses[live]
+        along = (self.recent @ V) ** 2
+        rho = self.alpha + np.sum(self.recent**2) - along.sum()
+        inside = (masses + along.sum(axis=0) + rho) ** -0.5 - rho**-0.5
+        return self.rate * (V @ np.diag(inside) @ V.T + rho**-0.5 * np.eye(len(self.u)))
+
+    def sketch(self, g):
+        before = self.alpha
+        super().sketch(g)
+        self.alpha = before + 2.0 * (self.alpha - before)  # all of the eigenvalue
+
+
 class DenseRandomProjection(DenseNewton):
     """S gains r g', r the signs drawn (the bits of splitmix64, lowest first) over the root of m; m below 65."""
 

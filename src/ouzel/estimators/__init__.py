@@ -9,6 +9,8 @@ from ouzel.estimators.adagrad import (
     AdaGradFullClassifier,
     AdaGradFullRegressor,
     AdaGradRegressor,
+    SketchedAdaGradClassifier,
+    SketchedAdaGradRegressor,
 )
 from ouzel.estimators.auto_rate import AutoRateClassifier, AutoRateRegressor
 from ouzel.estimators.budgeted import (
@@ -49,7 +51,12 @@ from ouzel.estimators.margin import (
 )
 from ouzel.estimators.online import OnlineClassifier, OnlineRanker, OnlineRegressor
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
-from ouzel.estimators.online_newton import OnlineNewtonClassifier, OnlineNewtonRegressor
+from ouzel.estimators.online_newton import (
+    AioliClassifier,
+    AioliRegressor,
+    OnlineNewtonClassifier,
+    OnlineNewtonRegressor,
+)
 from ouzel.estimators.ranker import AdaGradRanker
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
@@ -67,6 +74,8 @@ __all__ = [
     "AdaGradMulticlassClassifier",
     "AdaGradRanker",
     "AdaGradRegressor",
+    "AioliClassifier",
+    "AioliRegressor",
     "AutoRateClassifier",
     "AutoRateRegressor",
     "ConfidenceWeightedClassifier",
@@ -94,6 +103,8 @@ __all__ = [
     "RDARegressor",
     "ROMMAClassifier",
     "SecondOrderPerceptronClassifier",
+    "SketchedAdaGradClassifier",
+    "SketchedAdaGradRegressor",
     "SketchedNewtonClassifier",
     "SketchedNewtonRegressor",
     "SoftConfidenceWeightedClassifier",

@@ -78,3 +78,50 @@ class OnlineNewtonRegressor(Named, Regressor):
     from_theory: bool = False
     features: float = 100.0
     bits: int = 11
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AioliClassifier(Named, Classifier):
+    """Improper logistic regression, AIOLI, for up to 2,048 features (Jezequel, Gaillard & Rudi 2020).
+
+    Parameters
+    ----------
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    learning_rate : step size, 1 / alpha; a number from 1e-30 to 1e9
+    largest : B R, what |w'x| of the best weights is within; a number from 0 to 1,000,000
+    bits : of the hash of names, 11 at most: the matrix is over all ids there may be
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = AioliClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "aioli"
+
+    loss: Term = "logistic"
+    learning_rate: float = 1.0
+    largest: float = 1.0
+    bits: int = 11
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AioliRegressor(Named, Regressor):
+    """Aioli on numbers: parameters of `AioliClassifier`, losses of regression.
+
+    Examples
+    --------
+    >>> model = AioliRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
+    """
+
+    learner = "aioli"
+
+    loss: Term = "squared"
+    learning_rate: float = 1.0
+    largest: float = 0.0
+    bits: int = 11

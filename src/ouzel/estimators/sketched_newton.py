@@ -37,6 +37,7 @@ class SketchedNewtonClassifier(Sketched, Classifier):
     by_mass : steps c / P_i, each direction its own; otherwise c / t
     start : where Oja's directions begin; one of random, first-seen, ids, or a term
     from_theory : sigma and eta from the loss, `largest` and the regret bound (Theorem 2)
+    robust : of Frequent Directions: add half of what they take off each eigenvalue to alpha (RFD-SON)
     class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
@@ -67,6 +68,7 @@ class SketchedNewtonClassifier(Sketched, Classifier):
     by_mass: bool = True
     start: Term = "random"
     from_theory: bool = False
+    robust: bool = False
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -101,3 +103,4 @@ class SketchedNewtonRegressor(Sketched, Regressor):
     by_mass: bool = True
     start: Term = "random"
     from_theory: bool = False
+    robust: bool = False

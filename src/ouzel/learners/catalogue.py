@@ -85,6 +85,14 @@ LEARNERS = {
         _learner("adagrad-full-rda", "gradient.adagrad_full", "the same by dual averaging", dual_averaging=True),
         _learner("adagrad-block", "gradient.adagrad_block", "AdaGrad, block-diagonal matrix"),
         _learner("adagrad-block-rda", "gradient.adagrad_block", "the same by dual averaging", dual_averaging=True),
+        _learner(
+            "sketched-adagrad",
+            "gradient.sketched_adagrad",
+            "AdaGrad, full matrix from a sketch, Frequent Directions",
+            learning_rate=0.5,
+            curvature=1.0,
+            diagonal=False,
+        ),
         _learner("adagrad-multiclass", "gradient.adagrad_multiclass", "AdaGrad, a weight row a class, mixed norms"),
         _learner(
             "rda-multiclass", "gradient.adagrad_multiclass", "the same with one step size for all", adaptive=False
@@ -93,6 +101,7 @@ LEARNERS = {
         _learner(
             "ons-invariant", "newton.online_newton_invariant", "the same, unchanged by linear maps of the features"
         ),
+        _learner("aioli", "newton.aioli", "improper logistic regression, full matrix, for up to 2,048 features"),
         _learner("son-oja", "newton.sketched_oja", "sketched online Newton, Oja's sketch"),
         _learner("son-fd", "newton.sketched_fd", "sketched online Newton, Frequent Directions", learning_rate=6.0),
         _learner("son-rp", "newton.sketched_rp", "sketched online Newton, a random projection"),

@@ -179,7 +179,7 @@ def test_an_epoch_is_decomposed_as_the_whole_matrix_is(spanned):
         if spanned != "none":
             vectors[-1] = 2.0 * vectors[0] if spanned == "by another vector" else directions[0] - directions[1]
         gram = np.tril(vectors @ vectors.T)
-        first, second, masses = sparse_directions.decompose(mass, np.hstack([vectors @ directions.T, gram]))
+        first, second, masses, _ = sparse_directions.decompose(mass, np.hstack([vectors @ directions.T, gram]))
 
         found = first @ directions + second @ vectors
         rows = np.vstack([np.sqrt(mass)[:, None] * directions, vectors])

@@ -62,6 +62,9 @@ class Settings(NamedTuple):
     start: Annotated[Any, "where Oja's directions begin"] = Random()
     sketch_seed: SketchSeed = 0.0
     from_theory: FromTheory = False
+    robust: Annotated[
+        bool, SWITCH, "of Frequent Directions: add half of what they take off each eigenvalue to alpha (RFD-SON)"
+    ] = False
 
     def completed(self) -> Any:
         """With sigma and eta of Theorem 3, if asked for."""
@@ -126,9 +129,20 @@ def clip(margin, settings):
     return min(max(margin, -settings.largest), settings.largest)
 
 
+@force_inline
+def constant_rate(sketch, rate):
+    """1 / alpha, for sketches that leave alpha as it was set."""
+    return rate
+
+
+def _rate_of(sketch: ModuleType | Any) -> Any:
+    """The kernel that returns a sketch's current 1 / alpha."""
+    return getattr(sketch, "rate_of", constant_rate)
+
+
 def _projecting(sketch: ModuleType | Any, home: str) -> Any:
     """What projects weights by a sketch."""
-    apply, look_up, reduction = sketch.apply, sketch.look_up, sketch.reduction
+    apply, look_up, reduction, rate_of = sketch.apply, sketch.look_up, sketch.reduction, _rate_of(sketch)
 
     @kernel_of(home)
     def project(state, indices, settings, work):
@@ -137,9 +151,10 @@ def _projecting(sketch: ModuleType | Any, home: str) -> Any:
         look_up(sketch, indices, x, work.sketch)
         free = dot(work.sketch.projected, sketch.coefficients)
         square = square_of(x, len(indices))
-        inverse = square - reduction(sketch, settings.learning_rate, work.sketch)  # alpha x' A^-1 x
+        rate = rate_of(sketch, settings.learning_rate)
+        inverse = square - reduction(sketch, rate, work.sketch)  # alpha x' A^-1 x
         if free != clip(free, settings) and learnable(0.0, square, free) and inverse > 0.0:
-            apply(sketch, indices, x, (free - clip(free, settings)) / inverse, settings.learning_rate, work.sketch)
+            apply(sketch, indices, x, (free - clip(free, settings)) / inverse, rate, work.sketch)
 
     return project
 
@@ -148,6 +163,7 @@ def _kernels(sketch: ModuleType | Any, home: str) -> tuple[Any, Any, Any, Any]:
     """How examples are learnt and predicted: one, and rows of them."""
     absorb, apply, look_up, margin_of = sketch.absorb, sketch.apply, sketch.look_up, sketch.margin_of
     welcome, room_of, project = sketch.welcome, sketch.make_room, _projecting(sketch, home)
+    rate_of = _rate_of(sketch)
 
     @kernel_of(home)
     def make_room(state, nonzeros):
@@ -166,7 +182,7 @@ def _kernels(sketch: ModuleType | Any, home: str) -> tuple[Any, Any, Any, Any]:
 
     @kernel_of(home, compile=inline_source)
     def learn(state, indices, values, target, importance, settings, work):
-        sketch, x, rate = state.sketch, work.scaled, settings.learning_rate
+        sketch, x = state.sketch, work.scaled
         if importance == 0.0:
             return predict_one(state, indices, values, settings, work)
         new = view(state, indices, values, settings, work)
@@ -193,7 +209,9 @@ def _kernels(sketch: ModuleType | Any, home: str) -> tuple[Any, Any, Any, Any]:
                     look_up(sketch, indices, x, work.sketch)
                 size = sketch_scale(slope, sketch.counts[0], settings)
                 if size * size * square > 0.0:
-                    absorb(sketch, indices, x, size, square, rate, settings, work.sketch)
+                    before = rate_of(sketch, settings.learning_rate)
+                    absorb(sketch, indices, x, size, square, before, settings, work.sketch)
+                rate = rate_of(sketch, settings.learning_rate)
                 apply(sketch, indices, x, slope * rate, rate, work.sketch)
         return margin
 
@@ -239,7 +257,8 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
     def condition_number(state: State, settings: Settings) -> float:
         """Condition number of the metric A that the sketch stands for."""
         top = sketch.eigenvalues(state.sketch).max(initial=0.0)
-        return float(1.0 + top * max(state.sketch.counts[0], 1.0) * settings.learning_rate)
+        rate = _rate_of(sketch)(state.sketch, settings.learning_rate)
+        return float(1.0 + top * max(state.sketch.counts[0], 1.0) * rate)
 
     def swap_classes(state: State) -> State:
         """The state that exchanged classes would have led to: w changes its sign, what is sketched does not."""

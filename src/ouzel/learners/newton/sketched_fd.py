@@ -6,6 +6,9 @@ s), m directions. See `sketched`.
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import numpy as np
 
 from ouzel.learners.newton.scaled_features import fade_scales
@@ -14,6 +17,12 @@ from ouzel.sketches.spectral import newton_frequent_directions
 from ouzel.sketches.spectral.newton_frequent_directions import settle
 
 globals().update(by_sketch(newton_frequent_directions, __name__)._asdict())
+
+
+def module_for(task: str, loss: Any, settings: Any = None) -> Any:
+    """The module that learns by these settings: another one for Robust Frequent Directions."""
+    robust = settings is not None and settings.robust
+    return importlib.import_module(f"{__name__}_robust" if robust else __name__)
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:

@@ -101,11 +101,11 @@ def absorb(state, slots, values, size, square, rate, settings, work):
             gather(state.table, slots, values, work.projected)
         else:
             work.projected[column] = size * square
-            _extend(state, rate)
+            extend_factor(state, rate)
 
 
 @force_inline
-def _extend(state, rate):
+def extend_factor(state, rate):
     """Give L the row of the epoch's newest vector."""
     m, last = len(state.mass), int(state.counts[sketch.FILLED]) - 1
     row, products = state.factor[last], state.products[last]

@@ -7,7 +7,8 @@ write a module of these functions (`random_projection` is the shortest), the lea
 (`learners/newton/sketched_rp.py`) and its line in the catalogue.
 
 An example is worked on in this order: `look_up`, perhaps `reduction` and `apply` (the projection to predictions within
-bounds), perhaps `look_up` again, perhaps `absorb`, and `apply`.
+bounds), perhaps `look_up` again, perhaps `absorb`, and `apply`. A sketch that adds to alpha as it learns has one more
+kernel, `rate_of(state, rate)`: 1 / alpha, where alpha was 1 / `rate` at first (`newton_robust_directions`).
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def epoch_is_full(state):
 
 @kernel
 def decompose(mass, products):
-    """N_1, N_2 (m, m) and the new masses (m,) of Algorithm 7.
+    """N_1, N_2 (m, m) and the new masses (m,) of Algorithm 7, and the eigenvalue that all of them were reduced by.
 
     G - M V = L Q with the rows of Q orthonormal, M = G V'; in terms of V and Q, S'S is diag(D^2, 0) + [M L]' [M L].
     L is the Cholesky factor of the Gram matrix of G - M V; a vector that V and those before it span has no row in Q.
@@ -195,14 +195,14 @@ def decompose(mass, products):
                 second[i, j] = dot(back[j], vectors[m:, last])
             for j in range(m):
                 first[i, j] = vectors[j, last] - dot(second[i], products[:, j])
-    return first, second, masses
+    return first, second, masses, least
 
 
 @kernel
 def end_epoch(state):
-    """Turn the vectors of the epoch into directions, and all of w into u."""
+    """Turn the vectors of the epoch into directions, all of w into u; return what eigenvalues were reduced by."""
     m, (size, columns), width = len(state.mass), state.turns.shape[1:], state.table.shape[1]
-    first, second, masses = decompose(state.mass, state.products)
+    first, second, masses, least = decompose(state.mass, state.products)
     into = np.zeros((width, columns))  # what a row goes through; one without vectors of the epoch, `turn`
     turn = np.zeros((size, columns))
     into[0, 0] = into[1, 1] = 1.0
@@ -232,6 +232,7 @@ def end_epoch(state):
     state.counts[RECENT] = 0.0
     if state.counts[EPOCH] >= epochs_between_sweeps(int(state.counts[SEEN]), m):
         sweep(state)
+    return least
 
 
 @kernel
@@ -249,8 +250,7 @@ def sweep(state):
 @kernel
 def update(state, slots, values):
     """Sketch one vector, given by its slots (uint32, none twice) and values."""
-    m = len(state.mass)
-    if m == 0:
+    if len(state.mass) == 0:
         return
     projected = np.empty(state.table.shape[1])
     welcome(state, slots, values, 1.0)

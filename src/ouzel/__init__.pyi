@@ -12,8 +12,6 @@ from ouzel.estimators.adagrad import AdaGradEagerRegressor as AdaGradEagerRegres
 from ouzel.estimators.adagrad import AdaGradFullClassifier as AdaGradFullClassifier
 from ouzel.estimators.adagrad import AdaGradFullRegressor as AdaGradFullRegressor
 from ouzel.estimators.adagrad import AdaGradRegressor as AdaGradRegressor
-from ouzel.estimators.adagrad import SketchedAdaGradClassifier as SketchedAdaGradClassifier
-from ouzel.estimators.adagrad import SketchedAdaGradRegressor as SketchedAdaGradRegressor
 from ouzel.estimators.auto_rate import AutoRateClassifier as AutoRateClassifier
 from ouzel.estimators.auto_rate import AutoRateRegressor as AutoRateRegressor
 from ouzel.estimators.budgeted import AWMSketchClassifier as AWMSketchClassifier
@@ -55,6 +53,8 @@ from ouzel.estimators.online_newton import AioliRegressor as AioliRegressor
 from ouzel.estimators.online_newton import OnlineNewtonClassifier as OnlineNewtonClassifier
 from ouzel.estimators.online_newton import OnlineNewtonRegressor as OnlineNewtonRegressor
 from ouzel.estimators.ranker import AdaGradRanker as AdaGradRanker
+from ouzel.estimators.sketched_adagrad import SketchedAdaGradClassifier as SketchedAdaGradClassifier
+from ouzel.estimators.sketched_adagrad import SketchedAdaGradRegressor as SketchedAdaGradRegressor
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier as SketchedNewtonClassifier
 from ouzel.estimators.sketched_newton import SketchedNewtonRegressor as SketchedNewtonRegressor
 from ouzel.evaluation.effects import effect as effect

@@ -9,8 +9,6 @@ from ouzel.estimators.adagrad import (
     AdaGradFullClassifier,
     AdaGradFullRegressor,
     AdaGradRegressor,
-    SketchedAdaGradClassifier,
-    SketchedAdaGradRegressor,
 )
 from ouzel.estimators.auto_rate import AutoRateClassifier, AutoRateRegressor
 from ouzel.estimators.budgeted import (
@@ -58,6 +56,7 @@ from ouzel.estimators.online_newton import (
     OnlineNewtonRegressor,
 )
 from ouzel.estimators.ranker import AdaGradRanker
+from ouzel.estimators.sketched_adagrad import SketchedAdaGradClassifier, SketchedAdaGradRegressor
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
 __all__ = [

@@ -55,7 +55,7 @@ def test_predictions_are_those_of_the_definition(width):
 @pytest.mark.interpreted
 @pytest.mark.parametrize("B", [1.0, 4.0, 16.0])
 def test_regret_is_within_its_bound_which_grows_with_b_and_not_with_its_exponential(B):
-    """alpha |u|^2 / 2 + d (1 + B R) log(1 + n R^2 / (4 alpha d (1 + B R))) for any |u| <= B, |x| <= R = 1."""
+    """alpha |u|^2 / 2 + d (1 + B) log(1 + n / (4 alpha d (1 + B))), the paper's form, for any |u| <= B, |x| <= 1."""
     rng = np.random.default_rng(1)
     n, d = 1500, 3
     X = rng.normal(size=(n, d))

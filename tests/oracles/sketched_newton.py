@@ -149,7 +149,7 @@ class DenseFrequentDirections(DenseNewton):
 
 
 class DenseRobustDirections(DenseFrequentDirections):
-    """Luo et al. (2019), Algorithm 4: half of the eigenvalue that an epoch's end takes off goes to alpha."""
+    """Luo et al. (2019), RFD-SON: half of the eigenvalue that an epoch's end takes off goes to alpha."""
 
     def sketch(self, g):
         ends = self.m > 0 and g.any() and len(self.recent) == self.m - 1

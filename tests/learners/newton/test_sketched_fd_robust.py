@@ -38,7 +38,7 @@ def test_sparse_and_dense_agree_round_by_round(view, bound, m):
 @pytest.mark.interpreted
 @pytest.mark.parametrize("kappa", [1.0, 10.0, 100.0])
 def test_the_error_of_the_metric_is_within_half_the_bound_of_frequent_directions(kappa):
-    """Theorem 2: |G'G - S'S - (alpha - alpha_0) I| <= |G - G_k|^2 / (2 (m - k)), for every k < m."""
+    """The published bound: |G'G - S'S - (alpha - alpha_0) I| <= |G - G_k|^2 / (2 (m - k)), for every k < m."""
     m, d = 6, 20
     rows, labels = sparse_stream(600, d, d, seed=2, scale=np.geomspace(kappa, 1.0, d) ** 0.5)
     settings = fd.Settings(Squared(), float(m), 1e-9, 1.0, diagonal=False, robust=True)  # w stays 0: g = -y x

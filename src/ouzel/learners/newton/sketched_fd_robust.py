@@ -1,6 +1,6 @@
 """Sketched online Newton with Robust Frequent Directions (RFD-SON): what `sketched_fd` is with `robust`.
 
-Luo, Chen, Zhang, Li & Zhang (2019), "Robust Frequent Directions with Application in Online Learning", Algorithm 4. See
+Luo, Chen, Zhang, Li & Zhang (2019), "Robust Frequent Directions with Application in Online Learning", JMLR 20. See
 `sketches.spectral.newton_robust_directions`.
 """
 

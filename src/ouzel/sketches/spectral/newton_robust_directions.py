@@ -1,10 +1,10 @@
 """Robust Frequent Directions as a sketch that Newton steps are taken with (see `newton_frequent_directions`).
 
-Luo, Chen, Zhang, Li & Zhang (2019), "Robust Frequent Directions with Application in Online Learning", Algorithms 3 and
-4. Frequent Directions reduce every eigenvalue by the m-th, l, at the end of an epoch, so S'S is below the sum of outer
+Luo, Chen, Zhang, Li & Zhang (2019), "Robust Frequent Directions with Application in Online Learning", JMLR 20.
+Frequent Directions reduce every eigenvalue by the m-th, l, at the end of an epoch, so S'S is below the sum of outer
 products. Half of it goes to the damping instead,
     alpha <- alpha + l / 2,
-which halves the bound on the error of alpha I + S'S in the spectral norm (Theorem 2). The paper decomposes once a
+which halves the bound on the error of alpha I + S'S in the spectral norm. The paper decomposes once a
 vector; here it is once an epoch of m vectors, to which the same bound applies.
 """
 

@@ -235,7 +235,7 @@ def draw(found: Found) -> None:
             f"{value:.0f}", (value, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8
         )
     dress(axes)
-    axes.set_xlabel("nanoseconds a feature, adagrad, one core; train: the whole command", fontsize=9)
+    axes.set_xlabel("nanoseconds a feature (adagrad, one core)", fontsize=9)
     axes.tick_params(labelsize=8)
     axes.grid(axis="y", visible=False)
     save(figure, str(PICTURE))

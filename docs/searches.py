@@ -54,6 +54,7 @@ MEANT = {
     "early stopping": "how-to/overfitting",
     "decay": "forgetting",
     "multiclass": "multiclass",
+    "nanoseconds a feature": "speed",
 }
 FIRST = 3
 

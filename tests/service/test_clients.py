@@ -4,6 +4,7 @@ import json
 import os
 
 import httpx
+import pyarrow
 import pytest
 
 import ouzel
@@ -11,6 +12,8 @@ from ouzel.cli.app import run
 from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.predictor import Followed, Snapshots
+from ouzel.streams.formats.records import framed, record_of_batch, record_of_rows
+from ouzel.streams.options import Options
 from tests.printed import check
 from tests.service.killing import Running
 
@@ -89,6 +92,20 @@ def test_files_are_sent_and_reported(running, tmp_path, capsys, name, text):
     assert (status, json.loads(said.out)["learnt"]) == (0, 2)
     check("send", json.loads(said.out))
     assert ("a.jsonl:2: found no JSON" in said.err) == (name == "a.jsonl")
+
+
+def test_a_log_is_sent_again_and_what_cannot_be_is_one_line(running, tmp_path, capsys):
+    lines = b'{"label": "a", "x": 1}\n{"label": "b", "x": 2}'
+    batch = pyarrow.record_batch({"label": ["a"], "x": [3.0]})
+    rows = record_of_rows(next(ouzel.blocks_from([({"x": 1.0}, 1), ({"x": 2.0}, 0)])), Options())
+    log, packed = tmp_path / "log.records", tmp_path / "packed.records"
+    log.write_bytes(b"".join(framed([lines, record_of_batch(batch)])))
+    packed.write_bytes(b"".join(framed([rows])))
+
+    assert run(["send", str(log), "--to", running.address, "--json"]) == 0
+    assert check("send", json.loads(capsys.readouterr().out)).learnt == 3
+    assert run(["send", str(packed), "--to", running.address]) == 2
+    assert "rows of another text than JSON" in capsys.readouterr().err
 
 
 def test_a_sent_file_is_summed_up_for_people(running, tmp_path, capsys):

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ouzel.errors import OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.formats.arrow_ipc import batches_in
-from ouzel.streams.formats.catalogue import FORMATS, Format, find_format
-from ouzel.streams.formats.records import examples_in, is_rows, rows_of
+from ouzel.streams.formats.catalogue import FORMATS, Family, Format, find_format
+from ouzel.streams.formats.records import examples_in, is_rows, records_in, rows_of
 from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import Limits
 from ouzel.streams.missing import is_missing
@@ -68,12 +69,30 @@ def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes]:
 
 
 def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
-    """Return the media type and the lines of a file to send: its own lines, or the rows of a table as JSON objects."""
+    """Return the media type and the lines of a file to send: its own lines, or the rows of a table as JSON objects.
+
+    Of a file of records the lines are those that a service has logged.
+    """
     source = open_source(path)
     found = find_format(source, format)
+    if found.family is Family.RECORDS:
+        return JSON_LINES.media_types[0], _logged_lines(source)
+    if found.family is Family.ARRAYS:
+        raise OuzelError(f"{path}: is an array, whose rows have no names to send; convert it first: `ouzel convert`")
     if found.is_lines and found.media_types:
         return found.media_types[0], _text_lines(source, found)
     return JSON_LINES.media_types[0], _table_rows(source, found)
+
+
+def _logged_lines(source: Source) -> Iterator[bytes]:
+    with source.open() as file:
+        for record in records_in(file, source.name, Options().limits):
+            if is_rows(record):
+                raise OuzelError(
+                    f"{source.name}: has rows of another text than JSON, which are hashed; learn it with "
+                    f"`ouzel train {source.name} --resume MODEL`"
+                )
+            yield from examples_in(record)
 
 
 def _text_lines(source: Source, format: Format) -> Iterator[bytes]:

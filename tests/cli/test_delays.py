@@ -20,3 +20,12 @@ def test_labels_are_late_by_the_times_of_rows(capsys, tmp_path):
         assert "delay is a number of examples, or a time" in capsys.readouterr().err
         assert run([command, str(path), "--label", "y", "--delay", "1d"]) != 0
         assert "name its column with --id COLUMN" in capsys.readouterr().err
+
+
+def test_late_labels_go_with_intervals_and_recalibration(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{k % 7},{'abc'[k % 3]}\n" for k in range(300)))
+    given = ["--label", "y", "--learner", "adagrad", "--interval", ".9", "--calibrate", "--json"]
+    assert run(["train", str(path), *given, "--delay", "5"]) == 0
+    (level,) = json.loads(capsys.readouterr().out)["intervals"]
+    assert 0.8 < level["coverage"] <= 1.0

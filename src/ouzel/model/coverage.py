@@ -280,7 +280,7 @@ def covered(state: State, levels: np.ndarray, task: Any, outcome: Any, known: in
     start = 0
     for part in task.parts(outcome):
         here = slice(start, start + len(part.targets))
-        margins = np.ascontiguousarray(part.margins.reshape(len(part.targets), -1))
+        margins = np.ascontiguousarray(np.atleast_2d(part.margins.T).T)
         judged = found.hits[here], found.sizes[here]
         cover_classes(state, levels, margins, part.targets, part.importances, known, learns, *judged)
         known = max(known, int(part.targets.max(initial=-1)) + 1)

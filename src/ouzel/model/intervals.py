@@ -54,7 +54,7 @@ def sets_of(
     order = model.classes.order()
     if len(order) < 2:
         return np.ones((len(margins), len(order)), np.bool_)
-    columns = np.ascontiguousarray(margins.reshape(len(margins), -1))
+    columns = np.ascontiguousarray(np.atleast_2d(margins.T).T)
     leads = np.empty((len(columns), max(columns.shape[1], 2)))
     leads_of_block(columns, leads)
     found: np.ndarray = (highs == inf) | (-leads <= highs)

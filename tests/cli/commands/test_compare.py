@@ -1,6 +1,7 @@
 """`ouzel compare`, `ouzel reproduce` and `ouzel demo`."""
 
 import csv
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import reproduce
 from ouzel import OuzelError, compare
 from ouzel import read as ouzel_read
-from ouzel.cli.experiments import experiment_names
+from ouzel.cli.experiments import experiment_names, load_experiments
 
 
 def test_the_table_shows_the_best_of_each_learner(ouzel, small):
@@ -154,7 +155,8 @@ def test_experiments_are_listed_and_run(ouzel, tmp_path, monkeypatch):
         def load(self):
             return lambda data, output, quick, paths: ran.append((data.path.name, quick, paths))
 
-    monkeypatch.setitem(reproduce.EXPERIMENTS, "some-table", Known())
+    load_experiments()  # as the command does, whatever other tests have imported
+    monkeypatch.setitem(sys.modules["reproduce"].EXPERIMENTS, "some-table", Known())
     assert "a table; no report" in ouzel("reproduce").out
     assert ouzel("reproduce", "some-table", "--output", tmp_path / "o", "--quick").status == 0
     assert ran == [("data", True, [])]

@@ -1,4 +1,4 @@
-"""Improper logistic regression beside online Newton: errors and mean logistic loss of one pass, each at its best step.
+"""Improper logistic regression and online Newton: errors and mean logistic loss of one pass, each at its best step.
 
     python benchmarks/aioli.py --data ../shared/data
 

@@ -1,4 +1,4 @@
-"""Speed by entry point, each ratio beside what is aimed at: the tables and the picture of docs/speed.md.
+"""Speed by entry point, each ratio with its target: the tables and the picture of docs/speed.md.
 
 `python benchmarks/speed.py` measures for half an hour: whole commands beside Vowpal Wabbit, calls in memory beside
 scikit-learn and River, starting, single learners, rounds, and what the memory of the machine allows. Figures are
@@ -51,7 +51,7 @@ ROWS, FEATURES = 270, 13
 
 
 def of_files(megabytes: int, times: int) -> Iterator[Found]:
-    """Whole commands beside Vowpal Wabbit's on the same examples, on one core and on two."""
+    """Whole commands compared with Vowpal Wabbit's on the same examples, on one core and on two."""
     for title, name, format, cross, pairs, aims in FILES:
         rows = megabytes * named.ROWS_A_MEGABYTE[name]
         path, text = named.made(name, rows, format, cross), named.made(name, rows, "vw")
@@ -59,16 +59,16 @@ def of_files(megabytes: int, times: int) -> Iterator[Found]:
         if format == "arrow":
             named.taken(peer, 2)  # which fills the cache
         features = rows * NAMES_A_ROW[name]
-        yield from _beside(title, path, ours, peer, aims, times, features, named.reading(path))
+        yield from _compared(title, path, ours, peer, aims, times, features, named.reading(path))
     svmlight, text = write_both(Path(tempfile.gettempdir(), "ouzel-bench"), megabytes)
     ours = [str(streaming.BIN / "ouzel"), "train", str(svmlight), "--learner", "adagrad", "--json"]
     peer = f"{sys.executable} -m vowpalwabbit --data {text} --adaptive --loss_function logistic --quiet".split()
     with svmlight.open("rb") as file:
         features = sum(line.count(b":") for line in file)
-    yield from _beside("svmlight", svmlight, ours, peer, (2.2, 3.5), times, features, named.reading(svmlight))
+    yield from _compared("svmlight", svmlight, ours, peer, (2.2, 3.5), times, features, named.reading(svmlight))
 
 
-def _beside(
+def _compared(
     title: str,
     path: Path,
     ours: list[str],
@@ -127,7 +127,7 @@ def of_learners(times: int) -> Iterator[Found]:
 
 
 def of_rounds(rows: int) -> Iterator[Found]:
-    """Two workers beside one process."""
+    """Two workers compared with one process."""
     paths = rounds.made(Path(tempfile.gettempdir(), "ouzel-bench"), rows)
     for learner in ("adagrad", "auto"):
         rounds.run(learner, paths[:1], [])

@@ -291,4 +291,4 @@ def test_the_command_lists_snapshots_and_rolls_back(folder, capsys):
         assert run(["rollback", str(folder.path.parent), "--example", "50"]) == 2
     assert "is training into this file" in capsys.readouterr().err
     assert run(["rollback", str(folder.path.parent), "--name", "other"]) == 2
-    assert "there is no model" in capsys.readouterr().err
+    assert "has no model; give the folder of a service" in capsys.readouterr().err

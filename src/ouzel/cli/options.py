@@ -32,6 +32,14 @@ Format = Annotated[
         f"{', '.join(FORMATS)}; by default detected from the file name or its contents.", takes=FORMAT, panel="Files"
     ),
 ]
+Delay = Annotated[
+    str | None,
+    option(
+        "How late labels come: a number of examples, or a time such as 30m, 2h or 1d by the times in --id. Each "
+        "example is predicted when it comes, and learnt when its label does.",
+        takes="INTEGER|DURATION",
+    ),
+]
 Json = Annotated[bool, option("Print one JSON object and nothing else.", panel="Report")]
 SaveTo = Annotated[
     str | None,

@@ -26,7 +26,7 @@ SPAN = re.compile(r"(\d+(?:\.\d+)?)([smhdw])", re.ASCII)
 
 
 def delay_of(given: int | str) -> tuple[int, float]:
-    """The examples and the seconds of a delay, one of which is 0.
+    """A delay as a number of examples and a number of seconds; one of them is 0.
 
     >>> delay_of(48), delay_of("48"), delay_of("2h"), delay_of("1.5d")
     ((48, 0.0), (48, 0.0), (0, 7200.0), (0, 129600.0))

@@ -9,7 +9,7 @@ a false alarm with at most that probability (Bonferroni). Of the stated rate err
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,6 +187,14 @@ def _changes(
         for watcher, sign in zip(pair, (1.0, -1.0), strict=True):
             found += [(event.example, place, sign > 0.0) for event in watcher.add(np.exp(sign * scaled[:, place]))]
     return sorted(found, key=lambda change: change[0])
+
+
+def first_of_each(changes: Iterable[InputDrift], shown: set[tuple[str, bool]]) -> Iterator[InputDrift]:
+    """Yield the first change of each feature to higher and to lower values; `shown` are those of before."""
+    for change in changes:
+        if (change.feature, change.higher) not in shown:
+            shown.add((change.feature, change.higher))
+            yield change
 
 
 def alarm_for(rate: float, inputs: bool) -> Alarm:

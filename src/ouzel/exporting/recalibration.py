@@ -34,7 +34,7 @@ def recalibrated(graph: Graph, state: recalibration.State, joint: bool, columns:
 
     `joint` are margins of classes that are learnt together.
     """
-    if state.seen[1] != (TWO if columns == 1 else SEVERAL):  # there are no such maps yet
+    if state.seen[1] != (TWO if columns == 1 else SEVERAL):  # nothing is recalibrated yet
         return margins
     return _two(graph, state, margins) if columns == 1 else _several(graph, state, joint, columns, margins)
 

@@ -1,4 +1,4 @@
-"""Coverage by group: intervals and sets that hold the truth as often as asked for each value of a column.
+"""Coverage by group: intervals and sets with the coverage requested for each value of a column.
 
 A group is the examples that share a value of one column, as in group-conditional conformal prediction (Vovk, 2012,
 "Conditional Validity of Inductive Conformal Predictors", ACML: Mondrian predictors). Each group has a state of
@@ -92,7 +92,7 @@ def check_column(space: FeatureSpace, column: str) -> None:
 
 
 def new_features(state: State, column: str, names: Names) -> list[int]:
-    """The ids of all features `column=value` among names that may begin a group: none when there is no room."""
+    """The ids of all features `column=value` among names; none if there is no room for a new group."""
     start = f"{column}=".encode()
     begins = names.starts.astype(np.int64)
     long_enough = np.flatnonzero(names.ends.astype(np.int64) - begins >= len(start))
@@ -141,7 +141,7 @@ def keys_of(
     """The keys (n,) of the groups of rows: of the first feature that has one, OTHERS of rows without.
 
     `column` is the id of the column's feature where it holds numbers; None if there is none. `new` features are those
-    of categories that are no groups yet.
+    of categories that have no group yet.
     """
     features = [*ids_of(state), *new]
     table = np.full(1 << max(8, (4 * len(features)).bit_length()), -1, np.int64)

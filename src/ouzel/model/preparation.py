@@ -17,8 +17,8 @@ from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.protocol import Settings, State
 from ouzel.learners.rows import Rows
-from ouzel.model.judgement import Judgement
 from ouzel.model.label_encoder import Classes
+from ouzel.model.uncertainty import Uncertainty
 from ouzel.streams.block import Block
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
 
-class Preparation(Judgement):
+class Preparation(Uncertainty):
     """The weights of classes, the moments of features, those that they are standardised by, and when a learner forgets.
 
     `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where

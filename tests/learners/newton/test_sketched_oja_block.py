@@ -8,6 +8,7 @@ from ouzel.learners.newton import sketched_oja as oja
 from ouzel.learners.newton import sketched_oja_block as block
 from ouzel.model.model import Model
 from ouzel.sketches.spectral import block_oja
+from ouzel.sketches.spectral.protocol import settled
 from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Squared
 from ouzel.terms.starts import FirstSeen
@@ -53,7 +54,7 @@ def test_a_block_of_one_is_no_block():
 def test_directions_stay_orthonormal(kappa):
     rows, labels = sparse_stream(3000, 20, 5, seed=5, scale=np.geomspace(1.0, kappa, 20))
     state, _ = learn(block, rows, labels, 20, oja.Settings(sketch_size=6.0, sketch_every=7.0))
-    sketch = block_oja.settled(state.sketch)
+    sketch = settled(block_oja, state.sketch)
 
     V = np.hstack([block_oja.vectors(sketch), sketch.basis @ sketch.pool.T])
 

@@ -80,14 +80,7 @@ def compare(
     ] = "unbounded",
     shuffles: Annotated[int, option("Number of random orders, in memory: mean and standard deviation.")] = 0,
     jobs: Annotated[int, option("Learners that run at the same time.", "-j")] = 1,
-    delay: Annotated[
-        str | None,
-        option(
-            "Time after which a label comes, in examples, or as 30m, 2h, 1d by the times of --id: predict each example "
-            "so long before.",
-            takes="INTEGER|DURATION",
-        ),
-    ] = None,
+    delay: options.Delay = None,
     each: Annotated[bool, option("Compare on each file separately.")] = False,
     format: options.Format = None,
     columns: options.Reading,
@@ -117,7 +110,7 @@ def compare(
     options.check_plot(plot)
     _check_files(each, shuffles, table, save_best)
     if columns_as != "files" and not (each and table):
-        raise OuzelError("--columns-as is of the table of several files: give --per-file and --table FILE too")
+        raise OuzelError("--columns-as applies to the table of --per-file; give --per-file and --table FILE too")
     chosen = candidates.chosen(given)
     model = {name: value for name, value in preparation.prepared.items() if value is not None}
     model["intercept"] = not preparation.no_intercept

@@ -101,7 +101,7 @@ def predict(
         level_of(learnt, interval)
     given = columns.keywords()
     alike, identity = Alike(), Identity(learnt)
-    watch = None if alarm is None else Watch(alarm)
+    watch = None if alarm is None else Watch(learnt, alarm)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading, **further) as stream:
         as_text = output is not None or in_table or not (json_ or save_to)
@@ -164,25 +164,23 @@ class Alike:
 
 
 class Watch:
-    """Watch of scores, which prints the first change of each to standard error."""
+    """Watch of the scores of a model, which prints the first change of each to standard error."""
 
-    def __init__(self, rate: float) -> None:
+    def __init__(self, model: Model, rate: float) -> None:
         from ouzel.evaluation.input_alarm import ScoreAlarm
 
-        self.alarm = ScoreAlarm(rate)
-        self.rate, self.shown = rate, set[tuple[str, bool]]()
+        several = model.columns > 1
+        self.alarm = ScoreAlarm(
+            rate, [f"score of {label}" for label in model.classes.in_order()] if several else ["score"]
+        )
+        self.shown: set[tuple[str, bool]] = set()
 
     def add(self, predictions: Predictions) -> None:
         """Add the predictions of a block."""
-        from ouzel.evaluation.input_alarm import ScoreAlarm
+        from ouzel.evaluation.input_alarm import first_of_each
 
-        columns = predictions.margins.shape[1]
-        if columns > len(self.alarm.names):
-            self.alarm = ScoreAlarm(self.rate, [f"score of {label}" for label in predictions.classes])
-        for change in self.alarm.add(predictions.margins):
-            if (change.feature, change.higher) not in self.shown:
-                self.shown.add((change.feature, change.higher))
-                print(change, file=sys.stderr)
+        for change in first_of_each(self.alarm.add(predictions.margins), self.shown):
+            print(change, file=sys.stderr)
 
 
 def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:

@@ -34,7 +34,9 @@ def rollback(
 
     folder = Folder(Path(data, name))
     if not folder.begun:
-        raise OuzelError(f"{folder.path}: there is no model; name the folder of a service, and the model with --name")
+        raise OuzelError(
+            f"{folder.path}: has no model; give the folder of a service, and the name of its model with --name"
+        )
     with locked(folder.base):
         log = Log(folder.path / LOG)
         try:

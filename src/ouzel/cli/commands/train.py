@@ -44,14 +44,7 @@ class Saving:
         str | None, option("Folder to cache parsed examples in, for further passes and runs.", takes=FOLDER)
     ] = None
     holdout_every: Annotated[int | None, option("Hold out every n-th example: predict it and never learn it.")] = None
-    delay: Annotated[
-        str | None,
-        option(
-            "Time after which a label comes, in examples, or as 30m, 2h, 1d by the times of --id: predict each example "
-            "so long before.",
-            takes="INTEGER|DURATION",
-        ),
-    ] = None
+    delay: options.Delay = None
 
 
 @dataclass(frozen=True)

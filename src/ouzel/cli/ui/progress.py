@@ -106,9 +106,11 @@ class Screen:
 
     def _say_changes(self, run: Run) -> None:
         """Print the first alarm of each feature that has become higher, or lower."""
-        for change in getattr(run.alarm, "changes", ()):
-            if (change.feature, change.higher) not in self.changed:
-                self.changed.add((change.feature, change.higher))
+        changes = getattr(run.alarm, "changes", ())
+        if changes:
+            from ouzel.evaluation.input_alarm import first_of_each
+
+            for change in first_of_each(changes, self.changed):
                 self.say(str(change))
 
     def show_scores(self, scores: Scores, aside: str = "") -> None:

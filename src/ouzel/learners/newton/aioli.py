@@ -29,12 +29,14 @@ from ouzel.learners.newton.online_newton import (
     check,
     check_room,
     condition_number,
+    downdate,
     fade,
     free_margin,
     gains,
     onto,
     placed,
     renumber,
+    solve,
     swap_classes,
     weights,
 )
@@ -126,18 +128,7 @@ def learn_row(state, indices, values, target, importance, settings):
     count = placed(state, indices, values)
     state.counts[0] += 1
     slope = importance * derivative(settings.loss, margin, target)
-    along = np.zeros(count)  # alpha A^-1 x
-    square, length = 0.0, 0.0  # alpha x' A^-1 x, x'x
-    for k in range(len(indices)):
-        place = state.place[indices[k]] - 1
-        if place >= 0:
-            length += values[k] * values[k]
-            for i in range(count):
-                along[i] += values[k] * state.inverse[place, i]
-    for k in range(len(indices)):
-        place = state.place[indices[k]] - 1
-        if place >= 0:
-            square += values[k] * along[place]
+    along, square, length = solve(state, indices, values, count)
     if not (learnable(slope, length, free) and square > 0.0):
         return margin
     bent = importance * curvature(settings.loss, margin, target) / (1.0 + settings.largest)
@@ -145,12 +136,7 @@ def learn_row(state, indices, values, target, importance, settings):
     weight = state.weight[:count]
     weight += settings.learning_rate * (bent * (margin - free) - slope) / shrink * along
     bound_all(weight)
-    if bent != 0.0:
-        for i in range(count):
-            pull = settings.learning_rate * bent / shrink * along[i]
-            row = state.inverse[i, :count]
-            for j in range(count):
-                row[j] -= pull * along[j]
+    downdate(state, along, settings.learning_rate * bent / shrink)
     return margin
 
 

@@ -112,17 +112,10 @@ def clip(margin, settings):
 
 
 @kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    free = free_margin(state, indices, values)
-    margin = clip(free, settings)
-    if importance == 0.0:
-        return margin
-    count = placed(state, indices, values)
-    state.counts[0] += 1
-    slope = importance * derivative(settings.loss, margin, target)
-    along = np.zeros(count)  # alpha A^-1 x
-    square, length = 0.0, 0.0  # alpha x' A^-1 x, x'x
+def solve(state, indices, values, count):
+    """alpha A^-1 x (count,), alpha x'A^-1 x, and x'x."""
+    along = np.zeros(count)
+    square, length = 0.0, 0.0
     for k in range(len(indices)):
         place = state.place[indices[k]] - 1
         if place >= 0:
@@ -133,6 +126,31 @@ def learn_row(state, indices, values, target, importance, settings):
         place = state.place[indices[k]] - 1
         if place >= 0:
             square += values[k] * along[place]
+    return along, square, length
+
+
+@force_inline
+def downdate(state, along, size):
+    """A^-1 <- A^-1 - size A^-1 x x'A^-1, by Sherman and Morrison."""
+    if size != 0.0:
+        for i in range(len(along)):
+            pull = size * along[i]
+            row = state.inverse[i, : len(along)]
+            for j in range(len(along)):
+                row[j] -= pull * along[j]
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    free = free_margin(state, indices, values)
+    margin = clip(free, settings)
+    if importance == 0.0:
+        return margin
+    count = placed(state, indices, values)
+    state.counts[0] += 1
+    slope = importance * derivative(settings.loss, margin, target)
+    along, square, length = solve(state, indices, values, count)
     if not (learnable(slope, length, free) and square > 0.0):
         return margin
     weight = state.weight[:count]
@@ -141,12 +159,7 @@ def learn_row(state, indices, values, target, importance, settings):
     size = settings.learning_rate * (settings.curvature + settings.eta / np.sqrt(state.counts[0])) * slope * slope
     shrink = 1.0 + size * square  # A'^-1 x = A^-1 x / (1 + size x'A^-1 x), Sherman and Morrison
     weight -= settings.learning_rate * slope / shrink * along
-    if size != 0.0:
-        for i in range(count):
-            pull = size / shrink * along[i]
-            row = state.inverse[i, :count]
-            for j in range(count):
-                row[j] -= pull * along[j]
+    downdate(state, along, size / shrink)
     return margin
 
 

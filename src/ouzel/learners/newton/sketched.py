@@ -30,6 +30,7 @@ from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, FromTheory, Largest, Loss, Rate, SketchSeed
 from ouzel.ranges import DIRECTIONS, SWITCH, Range
 from ouzel.sketches.spectral.low_rank_table import square_of
+from ouzel.sketches.spectral.protocol import settled
 from ouzel.terms.bounds import Clip, projects
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.starts import Random
@@ -239,7 +240,7 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
 
     def weights(state: State, settings: Settings) -> np.ndarray:
         """The weight of every slot, as it multiplies the example's own values."""
-        own = sketch.settled(state.sketch)
+        own = settled(sketch, state.sketch)
         return (own.table @ own.coefficients) * scales_of(state, settings)
 
     def largest_sizes(state: State) -> np.ndarray:

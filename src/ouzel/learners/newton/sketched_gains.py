@@ -16,6 +16,7 @@ from ouzel.layout import copied
 from ouzel.learners.gains.narrowing import Narrowing
 from ouzel.learners.gains.parts import First, Gains, Rows, dense, peaks_of, rows_of
 from ouzel.learners.newton.scaled_features import first_scale, is_normalised, level
+from ouzel.sketches.spectral.protocol import settled
 from ouzel.terms.starts import GIVEN
 
 
@@ -120,14 +121,14 @@ def gains(sketch: Any, base: Any, state: Any, before: np.ndarray, after: np.ndar
         "examples": np.array([examples]),
         "mass": np.array([_mass(sketch, state) - _mass(sketch, base)]),
         "lengths": state.lengths - base.lengths,
-        "sketch": First(examples, _by_slot(sketch.settled(state.sketch))),
+        "sketch": First(examples, _by_slot(settled(sketch, state.sketch))),
     }
 
 
 def onto(sketch: Any, base: Any, gains: Gains, before: np.ndarray, settings: Any) -> Any:
     """The state of a base of weights `before` (d,) and of what workers have learnt beyond it."""
     if not gains["examples"][0]:
-        return base._replace(sketch=sketch.settled(base.sketch))
+        return base._replace(sketch=settled(sketch, base.sketch))
     lead = base._replace(sketch=copied(_of_slots(gains["sketch"].content, base.sketch)))
     largest = np.maximum(base.largest, dense(gains["largest"], len(base.largest))[:, 0])
     merged = lead._replace(largest=largest, lengths=base.lengths + gains["lengths"])

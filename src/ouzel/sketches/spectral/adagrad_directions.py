@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.kernels.simd import add_lanes
-from ouzel.layout import copied, float64
+from ouzel.layout import float64
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral import newton_frequent_directions as newton
 from ouzel.sketches.spectral import sparse_frequent_directions as sketch
@@ -117,13 +117,6 @@ def apply(state, slots, values, length, rate, work):
         state.coefficients[LEAD + i] += length * work.solved[i]
     work.shift[0] = -length
     add_lanes(state.table, slots, values, 0, work.shift)
-
-
-def settled(state: State) -> State:
-    """A copy with all of w in u and V, at the end of an epoch."""
-    copy = copied(state)
-    settle(copy)
-    return copy
 
 
 def settle(state: Any) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import check_list, copied, float64, uint32
+from ouzel.layout import check_list, float64, uint32
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral import oja
 from ouzel.sketches.spectral.low_rank_table import LEAD, add_outer, gather, multiply, width_of
@@ -208,8 +208,6 @@ def apply(state, slots, values, length, rate, work):
     work.step[0] = 0.0
 
 
-def settled(state: State) -> State:
-    """A copy at the end of its block."""
-    copy = copied(state)
-    end_block(copy)
-    return copy
+def settle(state: State) -> None:
+    """End the block."""
+    end_block(state)

@@ -201,3 +201,7 @@ def orthonormal_rows(rows: np.ndarray) -> np.ndarray:
         length = np.linalg.norm(row)
         row *= 1.0 / length if length > TINY else 0.0
     return rows
+
+
+def settle(state: Any) -> None:
+    """Do nothing: in a sketch that takes all in at once nothing waits."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.simd import LANES, add_lanes
-from ouzel.layout import copied, float64, require
+from ouzel.layout import float64, require
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral import sparse_frequent_directions as sketch
 from ouzel.sketches.spectral.low_rank_table import LEAD, gather
@@ -168,13 +168,6 @@ def eigenvalues(state: State) -> np.ndarray:
 def directions(state: State) -> np.ndarray:
     """The eigenvectors (m, d) to `eigenvalues`."""
     return sketch.spectrum(state)[1]
-
-
-def settled(state: State) -> State:
-    """A copy with all of w in u and V, at the end of an epoch."""
-    copy = copied(state)
-    settle(copy)
-    return copy
 
 
 def settle(state: State) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
-from ouzel.layout import copied, float64
+from ouzel.layout import float64
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral import newton_frequent_directions as newton
 from ouzel.sketches.spectral import sparse_frequent_directions as sketch
@@ -75,13 +75,6 @@ def absorb(state, slots, values, size, square, rate, settings, work):
         else:
             work.projected[column] = size * square
             newton.extend_factor(state, rate)
-
-
-def settled(state: State) -> State:
-    """A copy with all of w in u and V, at the end of an epoch."""
-    copy = copied(state)
-    settle(copy)
-    return copy
 
 
 def settle(state: Any) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source, kernel
 from ouzel.kernels.simd import LANES, add_lanes, turn_lanes
-from ouzel.layout import check_list, copied, float64, made_from, require, uint32
+from ouzel.layout import check_list, float64, made_from, require, uint32
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral.low_rank_table import (
     LEAD,
@@ -33,6 +33,7 @@ from ouzel.sketches.spectral.low_rank_table import (
     orthonormal_rows,
     register_new_slots,
     reorthonormalise,
+    settle,
     square_of,
     width_of,
 )
@@ -40,7 +41,7 @@ from ouzel.sketches.spectral.starting_directions import begin_at, start_listed, 
 from ouzel.sketches.spectral.turning_steps import common_step, step_by_mass
 from ouzel.terms.starts import FirstSeen
 
-__all__ = ["margin_of"]
+__all__ = ["margin_of", "settle"]
 
 MOST_GROWTH = 1e3  # of the rows of Z between two times that V is made orthonormal
 
@@ -283,9 +284,6 @@ def directions(state: State) -> np.ndarray:
 def eigenvalues(state: State) -> np.ndarray:
     """Estimated eigenvalues (m,) of the mean of g g', in the order of `directions`."""
     return state.mass / max(state.counts[0], 1.0)
-
-
-settled = copied
 
 
 def extrapolate(state: State, factor: float) -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ouzel.layout import copied
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -64,11 +66,18 @@ class Sketch(Protocol):
     def directions(self, state: State) -> np.ndarray:
         """Their eigenvectors (m, d)."""
 
-    def settled(self, state: State) -> State:
-        """A copy in which nothing waits: w = table @ coefficients in every slot."""
+    def settle(self, state: State) -> None:
+        """Do all that waits: w = table @ coefficients in every slot then."""
 
     def extrapolate(self, state: State, factor: float) -> None:
         """Let S'S be so many times as large: how sketches merge whose vectors are not at hand."""
 
     def swap_sign(self, state: State) -> None:
         """Let w be -w."""
+
+
+def settled(sketch: Any, state: Any) -> Any:
+    """A copy of the state of a sketch, settled."""
+    copy = copied(state)
+    sketch.settle(copy)
+    return copy

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import check_list, copied, float64, require, uint32, uint64
+from ouzel.layout import check_list, float64, require, uint32, uint64
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.reservoir import begin as begin_random
 from ouzel.sketches.reservoir import random_word
@@ -25,10 +25,11 @@ from ouzel.sketches.spectral.low_rank_table import (
     gather,
     margin_of,
     register_new_slots,
+    settle,
     width_of,
 )
 
-__all__ = ["margin_of"]
+__all__ = ["margin_of", "settle"]
 
 FEWEST = 1024.0  # vectors between two times that all of w becomes u: u and S'b grow while w does not
 ROUNDING = 1e-9  # of a diagonal: a pivot below is what rounding left of rows that others span
@@ -174,11 +175,6 @@ def eigenvalues(state: State) -> np.ndarray:
 def directions(state: State) -> np.ndarray:
     """The eigenvectors (m, d) to `eigenvalues`."""
     return _spectrum(state)[1] @ state.table[:, LEAD : LEAD + len(state.gram)].T
-
-
-def settled(state: State) -> State:
-    """A copy."""
-    return copied(state)
 
 
 def extrapolate(state: State, factor: float) -> None:

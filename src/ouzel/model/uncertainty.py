@@ -27,7 +27,7 @@ else:
     recalibration_gains = deferred("ouzel.model.recalibration_gains")
 
 
-class Judgement:
+class Uncertainty:
     """The coverage of intervals and sets at some levels, in all or by groups of a column, and recalibration."""
 
     coverage: Any = None
@@ -65,23 +65,15 @@ class Judgement:
         for name, (module, *_) in self._parts().items():
             module.check(getattr(self, name))
 
-    def gains_of_judging(self, base: Judgement) -> Gains:
+    def gains_of_judging(self, base: Uncertainty) -> Gains:
         """What a worker has seen beyond its base."""
-        found: Gains = {}
-        if self.coverage is not None:
-            found["coverage"] = coverage_gains.gains(base.coverage, self.coverage)
-        if self.group_coverage is not None:
-            found["group_coverage"] = group_coverage.gains(base.group_coverage, self.group_coverage)
-        if self.recalibration is not None:
-            found["recalibration"] = recalibration_gains.gains(base.recalibration, self.recalibration)
-        return found
+        return {name: _merging(name).gains(getattr(base, name), getattr(self, name)) for name in self._parts()}
 
     def judge_onto(self, gains: Gains) -> None:
         """Have what workers have seen beyond this."""
-        modules = {"coverage": coverage_gains, "group_coverage": group_coverage, "recalibration": recalibration_gains}
         for name in self._parts():
             own = getattr(self, name)
-            setattr(self, name, stored_like(own, modules[name].onto(own, gains[name])))
+            setattr(self, name, stored_like(own, _merging(name).onto(own, gains[name])))
 
     def check_groups(self, space: FeatureSpace) -> None:
         """Refuse features, to be learnt, that have no column to keep intervals by."""
@@ -170,3 +162,8 @@ class Judgement:
         """The same of one example."""
         state = self.recalibration
         return margins if state is None else recalibration.recalibrate_one(state, task, margins)
+
+
+def _merging(part: str) -> Any:
+    """The module that merges a part."""
+    return {"coverage": coverage_gains, "group_coverage": group_coverage, "recalibration": recalibration_gains}[part]

@@ -35,13 +35,14 @@ class Show(NamedTuple):
 def demo(
     plot: Annotated[str, option("Draw the learning curves to this file.", takes="PNG|SVG")] = PICTURE,
     write: Annotated[
-        str | None, option("Train nothing, and write small real data sets to this folder.", takes=FOLDER)
+        str | None, option("Train nothing, and write small data sets to this folder.", takes=FOLDER)
     ] = None,
     json_: options.Json = False,
 ) -> None:
     """Train three learners on three built-in streams, and show which one wins.
 
-    With --write it writes iris, wine, breast cancer, digits and diabetes as CSV files, from scikit-learn.
+    With --write it writes iris, wine, breast cancer, digits and diabetes, the real sets of scikit-learn, and simulated
+    clicks, prices, payments, stories, addresses and network flows.
 
     Example: ouzel demo
     """
@@ -84,7 +85,8 @@ def _write(folder: str, quiet: bool) -> None:
         return
     for sample in written:
         kind = f"{len(sample.classes)} classes" if sample.classes else "a number"
-        print(f"{sample.file}: {sample.rows:,} rows, {sample.columns} columns, label {sample.label} ({kind})")
+        label = f"label {sample.label} ({kind})" if sample.label else "no label"
+        print(f"{sample.file}: {sample.rows:,} rows, {sample.columns:,} columns, {label}")
     sample = written[2]
     print(f"Next: ouzel train {sample.file} --label {sample.label}")
 

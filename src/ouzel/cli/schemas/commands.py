@@ -236,9 +236,9 @@ class Sample(Result):
 
     file: Annotated[str, about("written")]
     rows: Annotated[Count, about("of the file, without its header")]
-    columns: Annotated[Count, about("beside the label")]
-    label: Annotated[str, about("the column that is the label")]
-    classes: Annotated[list[str] | None, about("of the label; null where it is a number")]
+    columns: Annotated[Count, about("beside the label; of svmlight, the largest number that a feature may have")]
+    label: Annotated[str | None, about("the column that is the label; null where there is none")]
+    classes: Annotated[list[str] | None, about("of the label; null where it is a number, or there is none")]
 
 
 class Experiment(Result):

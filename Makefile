@@ -63,7 +63,7 @@ vowpal-wabbit: .venv/ready  ## write docs/vowpal-wabbit.md anew, after a change 
 	$(BIN)/python -m ouzel.cli.vowpal_wabbit > docs/vowpal-wabbit.md
 
 pages: .venv/ready  ## run the commands that stand in the pages; write what they print, and docs/images, anew
-	DATA=$(DATA) $(BIN)/python docs/console.py
+	$(BIN)/python docs/console.py
 
 # Kernels that the wheel has: of these learners and all readers, for all processors of the family. `KERNELS=` is a wheel
 # without any, for every platform. Those of an earlier build that are still right are kept.

@@ -1,9 +1,9 @@
 """Run the commands that stand in the pages, and write anew what they print and draw.
 
 A block ```console of a page holds commands, each behind `$ ` (their further lines behind `> `), and what they print.
-The commands of a page run one after another in a folder of their own, in which `data` holds the data sets and
-`examples` those of the checkout. `...` stands for what changes from run to run, as in doctest. `python docs/console.py`
-writes the pages and docs/images anew; the tests compare.
+The commands of a page run one after another in a folder of their own, which holds nothing but the `examples` of the
+checkout; `ouzel demo --write` writes data sets. `...` stands for what changes from run to run, as in doctest.
+`python docs/console.py` writes the pages and docs/images anew; the tests compare.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-DATA = Path(os.environ.get("DATA", DOCS.parents[1] / "shared" / "data"))
 BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (?P<command>.*\n(?:> ?.*\n)*)(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 SECONDS = re.compile(r" +\d+\.\d{3}( ± \d+\.\d{3})?$", re.MULTILINE)
@@ -41,15 +40,8 @@ def pages() -> list[Path]:
     ]
 
 
-def data_sets(text: str) -> set[str]:
-    """The names of the data sets that the commands of a page read."""
-    commands = "".join(found["command"] for block in BLOCK.findall(text) for found in COMMAND.finditer(block))
-    return set(re.findall(r"\bdata/([\w.-]+)", commands))
-
-
 def rerun(text: str, folder: Path, *programs: Path) -> str:
     """The page with what its commands print now, where it says otherwise; programs of these folders come first."""
-    (folder / "data").symlink_to(DATA.resolve())
     (folder / "examples").symlink_to(DOCS.parent.resolve() / "examples")
 
     def again(found: re.Match[str]) -> str:
@@ -82,15 +74,10 @@ def run(command: str, folder: Path, *programs: Path) -> str:
 def write(names: Sequence[str]) -> None:
     """Write these pages and their pictures anew, or all of them."""
     for page in pages():
-        text = page.read_text()
-        absent = sorted(name for name in data_sets(text) if not (DATA / name).exists())
         if names and page.stem not in names:
             continue
-        if absent:
-            print(f"{page.name}: not run, for want of {', '.join(absent)} in {DATA}")
-            continue
         with tempfile.TemporaryDirectory() as folder:
-            page.write_text(rerun(text, Path(folder)))
+            page.write_text(rerun(page.read_text(), Path(folder)))
             for image in Path(folder).glob("*.png"):
                 shutil.copy(image, DOCS / "images" / image.name)
         print(f"{page.name}: run")

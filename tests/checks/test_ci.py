@@ -74,7 +74,7 @@ def test_what_a_package_index_shows_links_to_no_file_of_the_checkout():
         shown = re.sub(change["pattern"], change["replacement"], shown)
 
     assert re.findall(r"\]\((?!https?:)[^)]*\)", shown) == []
-    assert "more on installing" in shown
+    assert "all extras" in shown
 
 
 def test_make_test_runs_every_test_that_is_to_run_without_the_jit():

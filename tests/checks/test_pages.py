@@ -5,11 +5,13 @@ import os
 import re
 import runpy
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 import typer
 
+from ouzel.cli import samples
 from tests.forked import program
 
 ROOT = Path(__file__).parents[2]
@@ -22,8 +24,16 @@ LONG = {
     "gallery",  # draws a dozen pictures
     "multiclass",  # compares thirty learners
     "pmi",  # counts every pair of a corpus
-    "clicks",  # goes over 130,000 answers seven times
 }
+DEMONSTRATION = {
+    *(f"{sample.loader}.csv" for sample in samples.SAMPLES),
+    *(simulation.file for simulation in samples.SIMULATED),
+}
+WRITE = "ouzel demo --write samples"
+FILE = re.compile(r"(?<![\w/.-])[\w/.-]*\w\.(?:csv|tsv|svm|jsonl|arrow|parquet|txt|tex|ouzel|xz|gz)\b")
+WRITTEN = re.compile(
+    r">>? *([\w/.-]+)|--(?:model|plot|table) +([\w/.-]+)|(?:ouzel convert|cp) \S+ ([\w/.-]+)|write\('(\S+)'\)"
+)
 INSTALLED = {"index"}  # whose commands are the program as it is installed; elsewhere it is forked, to start in a moment
 
 
@@ -33,15 +43,42 @@ INSTALLED = {"index"}  # whose commands are the program as it is installed; else
 )
 def test_the_commands_of_a_page_print_what_it_says_and_draw_its_pictures(page, tmp_path):
     text = page.read_text()
-    absent = sorted(name for name in console["data_sets"](text) if not (console["DATA"] / name).exists())
-    if absent:
-        pytest.skip(f"{', '.join(absent)} is not in {console['DATA']}")
-
     first = [] if page.stem in INSTALLED or not hasattr(os, "fork") else [program().parent]
     assert console["rerun"](text, tmp_path, *first) == text, "run `make pages`"
     drawn = {image.name for image in tmp_path.glob("*.png")}
     assert drawn <= set(re.findall(r"images/([\w-]+\.png)", text))
     assert drawn <= {image.name for image in IMAGES}
+
+
+@pytest.mark.parametrize("page", console["pages"](), ids=lambda page: page.stem)
+def test_commands_of_a_page_read_what_the_demonstration_or_an_earlier_command_wrote(page):
+    known = set()
+    blocks = console["BLOCK"].findall(page.read_text())
+    for folded in (found["command"] for block in blocks for found in console["COMMAND"].finditer(block)):
+        command = re.sub(r"(\\)?\n> ?", lambda end: " " if end[1] else "\n", folded)
+        written = {name for match in WRITTEN.finditer(command) for name in match.groups() if name}
+        read = {name for name in FILE.findall(command) if not name.startswith("absent")} - written
+        assert read <= known, command
+        known |= written | ({f"samples/{name}" for name in DEMONSTRATION} if WRITE in command else set())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_data_sets_of_a_page_are_ones_that_the_program_writes(page):
+    shell = "".join(re.findall(r"^```(?:sh|console)\n.*?^```", page.read_text(), re.DOTALL | re.MULTILINE))
+
+    assert not re.findall(r"(?<![\w/.-])data/[\w.-]+\.\w+", shell), "a folder that readers do not have"
+    used = set(re.findall(r"samples/([\w.-]+)", shell))
+    assert used <= DEMONSTRATION
+    assert not used or WRITE in shell[: shell.index("samples/")]
+
+
+@pytest.mark.long
+def test_commands_of_the_readme_run_on_data_sets_that_the_program_writes(tmp_path):
+    calls = [words for words in commands_of((ROOT / "README.md").read_text()) if "samples" in " ".join(words)]
+
+    assert len(calls) >= 5
+    for words in calls:
+        subprocess.run([program(), *words[1:]], cwd=tmp_path, check=True, capture_output=True)
 
 
 def test_every_picture_is_on_a_page_and_figures_of_papers_are_those_of_the_report():
@@ -71,7 +108,8 @@ def test_every_command_of_a_page_has_the_options_that_it_is_given(page):
 
 def commands_of(text: str) -> list[list[str]]:
     """The words of each call of `ouzel` in the text's blocks of a shell, up to a pipe or a redirection."""
-    blocks = re.findall(r"^```(?:sh|console)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    fenced = re.findall(r"^``` *(\S*).*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    blocks = [block for language, block in fenced if language in {"sh", "console", ""}]
     lines = [line.removeprefix("$ ") for block in blocks for line in re.sub(r"\\\n(> )?", " ", block).splitlines()]
     calls = []
     for line in lines:

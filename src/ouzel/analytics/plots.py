@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -154,8 +155,8 @@ def draw_bars(
 
 
 def _title(given: str, counted: str) -> str:
-    """Return a title: the files, if known, and the counts."""
-    return f"{given}: {counted}" if given else counted
+    """Return a title: the files, if known, and the counts, in lines that fit into the picture."""
+    return textwrap.fill(f"{given}: {counted}" if given else counted, 60)
 
 
 def _log2(ratio: float) -> Any:

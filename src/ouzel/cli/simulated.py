@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,6 +68,7 @@ def prices(random: np.random.Generator, rows: int = 365 * DAY) -> Columns:
     level = 35 * np.exp(0.5 * np.sin(4 * np.pi * time / rows) + 0.04 * _wander(random, rows, 0.995))
     price = level * (demand / 8000) ** 2 * np.exp(0.05 * _wander(random, rows, 0.8))
     neighbour = 0.9 * price * np.exp(0.1 * random.standard_normal(rows))
+    transfer = 8 * (price - neighbour) + 40 * random.standard_normal(rows)
     price = price * np.where(random.random(rows) < 0.002, 1 + 9 * random.random(rows), 1)  # extreme half-hours
     sums = np.concatenate([np.zeros(1), np.cumsum(price)])
     first = np.maximum(time - DAY, 0)
@@ -77,7 +77,7 @@ def prices(random: np.random.Generator, rows: int = 365 * DAY) -> Columns:
         "hour": hour.tolist(),
         "demand": demand.round().tolist(),
         "neighbour_price": neighbour.round(2).tolist(),
-        "transfer": (8 * (price - neighbour) + 40 * random.standard_normal(rows)).round().tolist(),
+        "transfer": transfer.round().tolist(),
         "price": price.round(2).tolist(),
         "above_mean": (price > mean).astype(int).tolist(),
     }
@@ -134,34 +134,29 @@ def addresses(random: np.random.Generator, rows: int = 6_000) -> Columns:
 
 def monday(random: np.random.Generator) -> Columns:
     """Connections of a network on a day on which a machine makes its backup."""
-    return _flows(random, (("10.0.0.12", "192.0.2.7", 873), 900), (("10.0.0.31", "198.51.100.53", 53), 400))
+    return _flows(random, ("10.0.0.12", "192.0.2.7", 873), 900)
 
 
 def tuesday(random: np.random.Generator) -> Columns:
-    """Connections of the same network on the next day: a machine reports to an address of its own."""
-    return _flows(random, (("10.0.0.46", "203.0.113.104", 6667), 1200), (("10.0.0.31", "198.51.100.54", 53), 400))
+    """Connections of the same network on the next day: a machine reports to an address that was unknown before."""
+    return _flows(random, ("10.0.0.46", "203.0.113.104", 6667), 1200)
 
 
-def _flows(
-    random: np.random.Generator, *more: tuple[tuple[str, str, int], int], rows: int = 20_000, machines: int = 60
-) -> Columns:
-    """Connections between machines and servers, and some of which there are more than of others on this day."""
+def _flows(random: np.random.Generator, new: tuple[str, str, int], times: int, rows: int = 20_000) -> Columns:
+    """Connections, each more or less frequent than on other days, and one that is new on this day."""
     import numpy as np
 
-    ports = np.array([443, 443, 443, 80, 53, 993, 22])
-    server = zipf(random, 2_000, rows)
-    source = [f"10.0.0.{1 + number}" for number in random.integers(0, machines, rows).tolist()]
-    target = [f"172.{16 + number // 250}.0.{1 + number % 250}" for number in server.tolist()]
-    port = ports[server % len(ports)].tolist()
-    order = iter(random.permutation(rows).tolist())
-    for flow, times in more:
-        for row in itertools.islice(order, times):
-            source[row], target[row], port[row] = flow
+    network = np.random.default_rng(7)  # the same on all days
+    ports, of = np.array([443, 443, 443, 80, 53, 993, 22]), 2_000
+    source, target = network.integers(1, 61, of), network.integers(1, 251, of)
+    shares = np.cumsum((np.arange(of) + 5.0) ** -0.8 * np.exp(random.standard_normal(of)))
+    flow = np.searchsorted(shares, random.random(rows) * shares[-1])
+    flow[random.permutation(rows)[:times]] = of
     return {
         "second": np.sort(random.integers(0, 86_400, rows)).tolist(),
-        "source": source,
-        "target": target,
-        "port": port,
+        "source": np.array([*(f"10.0.0.{number}" for number in source.tolist()), new[0]])[flow].tolist(),
+        "target": np.array([*(f"172.16.0.{number}" for number in target.tolist()), new[1]])[flow].tolist(),
+        "port": np.append(ports[target % len(ports)], new[2])[flow].tolist(),
         "bytes": (200 * np.exp(1.5 * random.standard_normal(rows))).round().astype(int).tolist(),
     }
 

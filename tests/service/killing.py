@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pyarrow
@@ -276,10 +277,13 @@ def key_of(example: dict) -> str:
     return example.get("_id") or f"plain{int(next(known))}"
 
 
-def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad") -> Load:
+UNCERTAIN = {"interval": (0.8, 0.9), "interval_by": "word", "calibrate": True}
+
+
+def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad", **given: Any) -> Load:
     """Kill a service so many times under load, then compare its model with that of `ouzel train` over its log."""
     folder = Folder(data / "model")
-    begin(folder, None, learner, {}, {})
+    begin(folder, None, learner, {}, {}, given)
     load = Load(seed)
     for number in range(kills):
         load.late = number >= kills // 2

@@ -256,6 +256,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path):
     path, model, whole = tmp_path / "big.svm", tmp_path / "m", tmp_path / "whole"
     path.write_text("".join(lines_of(4000)) * 10)
     command = [sys.executable, "-m", "ouzel", "train", str(path), "--json", "--passes", "2", "--holdout-every", "50"]
+    command += ["--interval", ".9", "--interval-by", "1", "--calibrate", "--alarm", ".01", "--alarm-inputs"]
     subprocess.run([*command, "--model", str(whole)], check=True, stdout=subprocess.DEVNULL)
     resumed = [*command, "--model", str(model), "--checkpoint-every", "2000", "--resume", str(model)]
 
@@ -267,7 +268,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path):
 
     assert kills >= 2
     assert arrays(model) == arrays(whole)
-    assert load_notes(model)[1]["run"]["progress"]["by_pass"] == load_notes(whole)[1]["run"]["progress"]["by_pass"]
+    assert load_notes(model)[1]["run"]["progress"] == load_notes(whole)[1]["run"]["progress"]
     assert '"examples": 39200' in done.stdout
 
 

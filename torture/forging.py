@@ -91,8 +91,8 @@ def forge_metadata(described: Any, random: Random) -> None:
     elif some < 0.2 and isinstance(holder, dict):
         holder[random.choice(("x", "", "loss", "kind", "notes"))] = copy.deepcopy(random.choice(OTHERS))
     elif isinstance(value, str) and some < 0.5:
-        text = mutation.mutate(value.encode(), random, (), mutation.TEXT).decode("utf-8", "replace")
-        holder[key] = text[:2000]
+        text = mutation.mutate(value.encode("utf-8", "surrogatepass"), random, (), mutation.TEXT)
+        holder[key] = text.decode("utf-8", "replace")[:2000]
     elif isinstance(value, (int, float)) and not isinstance(value, bool) and some < 0.85:
         near = (value + 1, value - 1, value * 2, -value)
         holder[key] = random.choice(NUMBERS) if random.random() < 0.7 else random.choice(near)

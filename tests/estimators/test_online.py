@@ -11,9 +11,10 @@ from sklearn.preprocessing import StandardScaler
 import ouzel
 from ouzel.estimators.loading import from_model
 from ouzel.learners import catalogue
+from ouzel.model.tasks.choose import learns_numbers
 from ouzel.terms.names import to_json
 
-NUMERIC = [name for name, learner in catalogue.LEARNERS.items() if not learner.multiclass]
+NUMERIC = [name for name, learner in catalogue.LEARNERS.items() if learns_numbers(learner)]
 
 
 def stream(count=60, classes=2, seed=0):

@@ -10,8 +10,9 @@ from ouzel.learners.target_scaling import scaled, unit_of
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.room import make_room
+from ouzel.model.tasks.choose import learns_numbers
 
-NUMERIC = [name for name, learner in LEARNERS.items() if not learner.multiclass]
+NUMERIC = [name for name, learner in LEARNERS.items() if learns_numbers(learner)]
 
 
 def stream(rows=300, seed=0):

@@ -1,6 +1,10 @@
-"""A shadow learns what the first model learns, once each, and takes its place when it is told to."""
+"""A shadow learns what the first model learns, once each, and takes its place when it is told to; on request it begins at an alarm."""
 
+import json
 import time
+
+from ouzel.model import persistence
+from ouzel.service.folder import Folder
 
 
 def wait_for(client, name, examples):
@@ -50,3 +54,62 @@ def test_a_promoted_shadow_is_the_model_that_is_meant(start, tmp_path):
     assert (tmp_path / "first").read_text() == "next"
     assert client.get("/v1/model").json()["examples"] == 25
     assert client.get("/v1/models/model/model").json()["examples"] == 20
+
+
+def learn_rule(client, numbers, sign):
+    """Learn a rule of one feature, of this sign."""
+    lines = [json.dumps({"label": k % 2, "x": sign * (2 * (k % 2) - 1), "_id": f"e{k}"}) for k in numbers]
+    client.post("/v1/learn", content="\n".join(lines), headers={"content-type": "application/x-ndjson"})
+
+
+def test_a_shadow_begins_with_the_example_that_raised_an_alarm(start, tmp_path):
+    client = start(names=("model", "next"), shadow=True, on_alarm=True)
+    learn_rule(client, range(1500), 1)
+    time.sleep(0.6)  # longer than between two looks at the log
+    before = client.get("/v1/models/next/model").json()["examples"]
+    refused = client.post("/v1/models/next/promote")
+    learn_rule(client, range(1500, 2000), -1)
+    alarm = client.get("/v1/model").json()["drift"][0]["example"]
+    wait_for(client, "next", 2001 - alarm)
+
+    assert before == 0
+    assert refused.status_code == 422
+    assert "waits for an alarm of 'model'" in refused.text
+    assert 1500 < alarm < 1600
+    log = [json.loads(line) for line in client.get("/v1/models/model/log?format=jsonl").text.splitlines()]
+    followed = [json.loads(line) for line in client.get("/v1/models/next/log?format=jsonl").text.splitlines()]
+    assert followed == log[alarm - 1 :]
+
+
+def test_where_a_shadow_began_outlives_the_service_that_saw_the_alarm(start, tmp_path):
+    client = start(names=("model", "next"), shadow=True, on_alarm=True)
+    learn_rule(client, range(1500), 1)
+    learn_rule(client, range(1500, 2000), -1)
+    alarm = client.get("/v1/model").json()["drift"][0]["example"]
+    wait_for(client, "next", 2001 - alarm)
+    client.__exit__(None, None, None)
+    learnt = Folder(tmp_path / "next").follows
+    for path in (tmp_path / "next").glob("*.sqlite*"):
+        path.unlink()  # as if it was killed between the alarm and the first example
+    for path in (tmp_path / "next").glob("snapshot*"):
+        path.unlink()
+    client = start(names=("model", "next"), shadow=True, on_alarm=True)
+    wait_for(client, "next", 2001 - alarm)
+
+    assert learnt == f"model:{alarm - 1}"
+
+
+def test_a_shadow_that_is_made_for_an_alarm_is_the_leader_untrained(start, tmp_path):
+    start(learner="arow", reading={"label": "y"}, interval=0.9).__exit__(None, None, None)
+    made = Folder(tmp_path / "next")
+    made.begin_anew(Folder(tmp_path / "model"))
+
+    model, notes = persistence.load_notes(made.base)
+    leader, stored = persistence.load_notes(tmp_path / "model" / "base.ouzel")
+    assert (model.learner, model.settings, model.interval, model.examples) == (
+        leader.learner,
+        leader.settings,
+        leader.interval,
+        0,
+    )
+    assert notes["reading"] == stored["reading"]

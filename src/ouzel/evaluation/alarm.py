@@ -23,6 +23,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ouzel.evaluation.formatting import figure
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.ranges import Range, ranged
 
@@ -39,6 +40,9 @@ class Drift(NamedTuple):
 
     example: int
     before: float
+
+    def __str__(self) -> str:
+        return f"alarm at example {self.example:,}: errors have risen; their mean was {figure(self.before)} before"
 
 
 @force_inline
@@ -132,6 +136,11 @@ class Alarm:
     def raised(self) -> int:
         """Number of alarms so far."""
         return int(self.counts[ALARMS])
+
+    @property
+    def examples(self) -> int:
+        """Number of errors so far."""
+        return int(self.counts[EXAMPLES])
 
     def add(self, errors: np.ndarray) -> list[Drift]:
         """Bet on errors (n,) float64 in their order; return the alarms that they raised."""

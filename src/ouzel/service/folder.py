@@ -2,6 +2,7 @@
 
     base.ouzel                  the model at its start, and how lines are read
     log.sqlite                  the examples learnt since, in order
+    follows                     a shadow that an alarm started: the leader, and its example before the alarm's
     snapshot-000000120000.ouzel the model after 120,000 of them; the last two are kept
     readers/                    snapshots unpacked for the processes that map them, and deleted with those
 
@@ -22,6 +23,7 @@ from ouzel.files import write_atomically
 from ouzel.learners import catalogue
 from ouzel.model import persistence
 from ouzel.model.model import Model
+from ouzel.model.rounds import untrained
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.owner import Owner
 from ouzel.streams.block import ROWS
@@ -29,7 +31,7 @@ from ouzel.streams.formats.records import ID, framed
 from ouzel.streams.options import OF_MESSAGES
 from ouzel.training.resume_options import validate_resume_options
 
-BASE, LOG, READERS = "base.ouzel", "log.sqlite", "readers"
+BASE, LOG, READERS, FOLLOWS = "base.ouzel", "log.sqlite", "readers", "follows"
 SNAPSHOT = re.compile(r"snapshot-(\d{12})\.ouzel")
 KEPT = 2  # snapshots: the last, and the one before it in case the last is damaged
 
@@ -61,6 +63,22 @@ class Folder:
         except OSError as error:
             raise OuzelError(f"{self.path}: cannot be made ({error.strerror}); name a folder with --data") from None
         persistence.save(model, self.base, notes)
+
+    def begin_anew(self, like: Folder) -> None:
+        """Write the model of another folder as it is before it has learnt anything."""
+        model, notes = persistence.load_notes(like.base)
+        self.begin(untrained(model), {"reading": notes.get("reading", {})})
+
+    @property
+    def follows(self) -> str:
+        """Where a shadow began to follow: the leader and the number of an example, `NAME:NUMBER`, or nothing."""
+        path = self.path / FOLLOWS
+        return path.read_text() if path.is_file() else ""
+
+    def write_follows(self, place: str) -> None:
+        """Have `follows` return a place from now on, also after a crash."""
+        with write_atomically(self.path / FOLLOWS) as file:
+            file.write(place.encode())
 
     def open(self, say: Callable[[str], None] = lambda line: None) -> tuple[Owner, Log]:
         """Return the model with all acknowledged examples, and its log; report damaged snapshots to `say`."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.alarm import Alarm
+from ouzel.evaluation.alarm import Alarm, Drift
 from ouzel.evaluation.mistakes import errors_of
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
@@ -72,6 +72,7 @@ class Owner:
         self.digest = Digest()
         self.run = _run_of(self.model)
         self.alarm = Alarm()  # of this start of the service
+        self.new_alarms: list[Drift] = []  # not yet reported; their examples are numbers of the log
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
@@ -116,7 +117,9 @@ class Owner:
             outcome = self.run.learn(block)
             self.run.features.add(block)
             self.record.extend(self.digest, block)
-            self.alarm.add(errors_of(self.model.task, outcome))
+            for event in self.alarm.add(errors_of(self.model.task, outcome)):
+                number = self.learnt - (self.alarm.examples - event.example)
+                self.new_alarms.append(event._replace(example=number))
             return answers_before(self.model, outcome, known) if return_predictions else []
 
     def predict(self, examples: Sequence[Example | Row], now: bool = False) -> list[Answer]:

@@ -88,10 +88,11 @@ class Place:
             yield f"{log.name}: answers"
 
 
-def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None) -> None:
+def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None, on_alarm: bool = False) -> None:
     """Serve models until a signal ends the service; all acknowledged examples are then learnt and in a snapshot.
 
-    The model `shadow` learns what the first one learns, unless it is the first by now.
+    The model `shadow` learns what the first one learns, unless it is the first by now: all of it, or what comes from
+    the next alarm on.
     """
     tokens = place.check()
     log = logger(place.log)
@@ -108,7 +109,7 @@ def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None) ->
         ]
         served[0].set_feeds(place.feeds)
         follower = next((each for each in served[1:] if each.name == shadow), None)
-        shadowing = None if follower is None else Shadowing(served[0], follower)
+        shadowing = None if follower is None else Shadowing(served[0], follower, on_alarm)
         _listen(served, place, tokens, log, metrics, shadowing)
 
 

@@ -64,6 +64,7 @@ class Service:
         shadowing = self.shadowing
         if shadowing is None or shadowing.shadow.name != name:
             raise OuzelError(f"{name!r} is not a shadow of {self.first_name!r}; a service has one with --shadow NAME")
+        shadowing.known_position()
         leader, shadow = shadowing.leader, shadowing.shadow
         plans = [feed.plan for feed in leader.feeds]
         fed = leader
@@ -98,12 +99,14 @@ class Shadowing:
     """A shadow: a second model that learns what a leader learns, to be compared with it and to take its place.
 
     The shadow follows the log of the leader, in order, from the position that its own log has. So it learns each
-    example once, whatever restarts, and a shadow that starts late catches up with all stored examples.
+    example once, whatever restarts, and a shadow that starts late catches up with all stored examples. With `on_alarm`
+    a shadow that has learnt nothing begins with the example that raises the next alarm of the leader.
     """
 
-    def __init__(self, leader: Served, shadow: Served) -> None:
+    def __init__(self, leader: Served, shadow: Served, on_alarm: bool = False) -> None:
         self.leader = leader
         self.shadow = shadow
+        self.on_alarm = on_alarm
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -119,11 +122,12 @@ class Shadowing:
 
     async def catch_up(self) -> None:
         """Let the shadow learn all that the leader has learnt by now."""
-        while part := await asyncio.to_thread(self._next, self._position()):
+        while part := await asyncio.to_thread(self._next, self.known_position()):
             await self._learn(part)
 
     async def _follow(self) -> None:
-        position = self._position()
+        while (position := self._position()) is None:
+            await asyncio.sleep(POLL_INTERVAL)
         while True:
             part = await asyncio.to_thread(self._next, position)
             if part:
@@ -143,9 +147,22 @@ class Shadowing:
         log = self.leader.log
         return list(islice(log.entries(after=max(position, log.first() - 1)), AT_ONCE))
 
-    def _position(self) -> int:
-        """Return the number of the last example of the leader that the shadow has learnt."""
-        key = self.shadow.log.last_key() or ""
+    def known_position(self) -> int:
+        """Return the number of the last example of the leader that needs no learning; OuzelError before an alarm."""
+        position = self._position()
+        if position is None:
+            raise OuzelError(f"{self.shadow.name!r} waits for an alarm of {self.leader.name!r}, and has learnt nothing")
+        return position
+
+    def _position(self) -> int | None:
+        """Return the number of the last example of the leader that needs no learning, or None before an alarm."""
+        alarm, follows = self.leader.last_alarm, self.shadow.folder.follows
+        key = self.shadow.log.last_key() or follows
+        if not key and self.on_alarm:
+            if alarm is None:
+                return None
+            key = self._key(alarm - 1)
+            self.shadow.folder.write_follows(key)
         name, _, number = key.rpartition(":")
         return int(number) if name == self.leader.name and number.isdigit() else 0
 

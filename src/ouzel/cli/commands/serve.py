@@ -33,6 +33,10 @@ class Models:
     shadow: Annotated[
         str | None, option("Another model of DIR, which learns what the first one learns.", takes=NAME)
     ] = None
+    shadow_on_alarm: Annotated[
+        bool,
+        option("Let the shadow begin, untrained, when the first model's errors next rise; it is made if DIR has none."),
+    ] = False
     init: Annotated[bool, option("Create the model in DIR, and exit.")] = False
     model: Annotated[str | None, option("Start with this model, if DIR has none.", "-m", takes=FILE)] = None
 
@@ -161,8 +165,11 @@ def serve(
         raise OuzelError("name the folder of the service: --data DIR")
     place.check()
     folders = [Folder(Path(models.data, each)) for each in names]
+    if models.shadow_on_alarm and models.shadow is None:
+        raise OuzelError("--shadow-on-alarm needs the name of a model; add --shadow NAME")
+    made = [folder for folder in folders[1:] if models.shadow_on_alarm and folder.name == models.shadow]
     for folder in folders[1:]:
-        if not folder.begun:
+        if not folder.begun and folder not in made:
             raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --init")
     settings, reading = learning.settings, columns.keywords()
     given = {name: preparation.prepared[name] for name in ("class_weight", "interval", "interval_by", "calibrate")}
@@ -175,5 +182,8 @@ def serve(
     print(begin(folders[0], models.model, learner, settings, reading, given), file=sys.stderr)
     if models.init:
         return
+    for folder in made:
+        if not folder.begun:
+            folder.begin_anew(folders[0])
     first = promoted(Path(models.data))
-    serve(sorted(folders, key=lambda folder: folder.name != first), place, models.shadow)
+    serve(sorted(folders, key=lambda folder: folder.name != first), place, models.shadow, models.shadow_on_alarm)

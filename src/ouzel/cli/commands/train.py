@@ -47,6 +47,9 @@ class Saving:
     delay: options.Delay = None
 
 
+UNORDERED = " (lanes learn several parts of a stream at once, so its errors have no order)"
+
+
 @dataclass(frozen=True)
 class Spread:
     """Options of distributed training; without any, one process learns the whole stream."""
@@ -78,7 +81,8 @@ class Spread:
             raise OuzelError("--workers are processes of this machine, --cluster is another's; give one of them")
         for name, value in refused.items():
             if value:
-                raise OuzelError(f"{flag_of(name)} does not go with --workers and --cluster; leave it out")
+                why = UNORDERED if name == "alarm" else ""
+                raise OuzelError(f"{flag_of(name)} does not go with --workers and --cluster{why}; leave it out")
         for name in ("workers", "lanes"):
             if name in given:
                 check(flag_of(name), COUNT, given[name])

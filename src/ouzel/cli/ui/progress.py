@@ -87,8 +87,7 @@ class Screen:
             self.say(run.model.remark)
         if run.alarm is not None and run.alarm.raised > self.alarms:
             for event in list(run.alarm.events)[self.alarms - run.alarm.raised :]:
-                before = f"their mean was {figure(event.before)} before"
-                self.say(f"alarm at example {event.example:,}: errors have risen; {before}")
+                self.say(str(event))
             self.alarms = run.alarm.raised
         self._say_changes(run)
         for point in run.curve.powers_of_two():

@@ -42,6 +42,7 @@ class Contribution(Struct):
     value: Annotated[float, about("its value")]
     weight: Annotated[float, about("its weight")]
     contribution: Annotated[float, about("their product, which is added to the margin")]
+    interval: Annotated[list[float], about("of `ons`, where justified: its 95 % interval")] | UnsetType = UNSET
 
 
 class Top(Struct):

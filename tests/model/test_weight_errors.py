@@ -5,6 +5,8 @@ import pytest
 
 import ouzel
 from ouzel.model.answers import Feature
+from ouzel.model.contributions import explained
+from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
 from ouzel.model.weight_errors import variances_of, weight_intervals
 from ouzel.streams.memory import blocks_from
@@ -87,3 +89,27 @@ def test_estimators_tell_intervals_of_weights_as_shown():
         assert low - 0.05 < TRUTH[place] < high + 0.05
     with pytest.raises(ouzel.OuzelError, match="adagrad knows no error of its weights"):
         ouzel.OnlineClassifier("adagrad").fit(X, y).weight_intervals()
+
+
+def test_what_a_feature_adds_to_a_prediction_has_the_interval_of_its_weight():
+    X, y = logistic(5_000, 0)
+    model = learnt(X, y)
+    (block,) = blocks_from(X[:20])
+    means = means_and_spreads(model)[0][1:]
+    weights = weight_intervals(model, [Feature(model.feature_name(k), model.weights()[0, k + 1]) for k in range(5)])
+    for row, (why,) in enumerate(explained(model, block)):
+        features = {feature["name"]: feature for feature in why["features"]}
+        for k, (low, high) in enumerate(weights):
+            ends = sorted(end * (X[row, k] - means[k]) for end in (low, high))
+            np.testing.assert_allclose(features[str(k)]["interval"], ends, rtol=1e-4, atol=1e-5)
+        assert "interval" not in features["(average example)"]
+
+
+def test_where_no_error_is_known_what_a_feature_adds_has_no_interval():
+    X, y = logistic(500, 0)
+    model = Model("adagrad", classes=[0, 1])
+    for block in blocks_from(X, y):
+        model.learn(block)
+    ((why,),) = explained(model, next(iter(blocks_from(X[:1]))))
+
+    assert not any("interval" in feature for feature in why["features"])

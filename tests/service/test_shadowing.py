@@ -1,4 +1,4 @@
-"""A shadow learns what the first model learns, once each, and takes its place when it is told to; on request it begins at an alarm."""
+"""A shadow learns what the first model learns, once each, and takes its place on request; it may begin at an alarm."""
 
 import json
 import time

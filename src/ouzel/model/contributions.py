@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from ouzel.model.column_effects import added_by_effects
 from ouzel.model.cut_values import cut_values
 from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
+from ouzel.model.weight_errors import errors_of_weights
 from ouzel.streams.block import Block
 
 MOST_ABSENT = 64  # absent features that are listed one by one: those that usually add most
@@ -34,8 +36,9 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray) -> Iterator[lis
     does, or at the largest seen (`son-oja`). The last entry is the margin of an average example; the one before it may
     sum up absent features that are not listed. Contributions and the remainder add up to the margin. The remainder is
     rounding, but where a learner averages the margins of several models, and cuts these. A learner of a byte budget
-    knows no means; there an example is compared with one that has no features. Effects of columns (`auto/effects.py`)
-    are entries of their own: what a bin, or a pair of bins, adds beyond the mean.
+    knows no means; there an example is compared with one that has no features. Where the error of a weight is known
+    (`weight_errors.py`), `interval` is what a feature adds at the ends of the weight's 95 % interval. Effects of
+    columns (`auto/effects.py`) are entries of their own: what a bin, or a pair of bins, adds beyond the mean.
     """
     if not (model.task.numbers or model.task.groups or len(model.classes)):
         yield from ([] for _ in range(len(margins)))
@@ -69,9 +72,18 @@ class _Example(NamedTuple):
 class _Column:
     """A column of margins: weights of features, and what present and absent ones add, by place among the known."""
 
-    def __init__(self, weights: np.ndarray, average: float, means: np.ndarray, zeros: np.ndarray) -> None:
+    def __init__(
+        self,
+        weights: np.ndarray,
+        average: float,
+        means: np.ndarray,
+        zeros: np.ndarray,
+        errors: np.ndarray | None = None,
+    ) -> None:
         self.weights, self.average, self.means = weights, average, means
-        self.absent = weights * (zeros - means)  # zeros as the learner uses them
+        self.errors = np.full(len(weights), np.nan) if errors is None else errors
+        self.absent_by = zeros - means
+        self.absent = weights * self.absent_by  # zeros as the learner uses them
         self.total = float(self.absent.sum())
         self.most = heaviest_slots(self.absent, MOST_ABSENT)[0]
 
@@ -89,13 +101,16 @@ def _explanation(
     """What an example's features add to a margin; `known` are those that the column has weights of."""
     row, places, found = example.ids, example.places, example.found
     weights = np.where(found, column.weights[places], 0.0)
-    added = weights * (example.cut - np.where(found, column.means[places], 0.0))
+    beyond = example.cut - np.where(found, column.means[places], 0.0)
+    added = weights * beyond
+    errors = np.where(found, column.errors[places], np.nan) * np.abs(beyond)
     absent = column.most[~np.isin(column.most, places[found])]
     slots = np.concatenate([row, known[absent]])
     parts = (
         np.concatenate([example.values, np.zeros(len(absent))]),
         np.concatenate([weights, column.weights[absent]]),
         np.concatenate([added, column.absent[absent]]),
+        np.concatenate([errors, column.errors[absent] * np.abs(column.absent_by[absent])]),
     )
     order = np.lexsort((np.arange(len(slots)), -np.abs(parts[2])))
     order = order[slots[order] > 0]  # the constant feature is in every example
@@ -112,8 +127,9 @@ def _explanation(
     return {"class": label, "margin": margin, "remainder": margin - total, "features": features}
 
 
-def _entry(name: str, value: float, weight: float, contribution: float) -> dict[str, Any]:
-    return {"name": name, "value": value, "weight": weight, "contribution": contribution}
+def _entry(name: str, value: float, weight: float, contribution: float, error: float = math.nan) -> dict[str, Any]:
+    entry = {"name": name, "value": value, "weight": weight, "contribution": contribution}
+    return entry if math.isnan(error) else {**entry, "interval": [contribution - error, contribution + error]}
 
 
 def _labels(model: Model) -> list[Any]:
@@ -131,10 +147,14 @@ def _of_table(model: Model) -> tuple[np.ndarray, np.ndarray, list[_Column]]:
         slots = np.argsort(model.slot_map.numbers)
         known, weights, means = model.slot_map.numbers[slots], weights[:, slots], means[slots]
     weights = shown_weights(model.classes, weights)
+    errors = errors_of_weights(model)
+    if errors is not None:
+        errors = errors[slots]
     constant = weights[:, 0] * model.intercept
     zeros = cut_values(model, slots, np.zeros(len(slots)))
     zeros[0] = 0.0
-    columns = [_Column(row, float(row @ means + own), means, zeros) for row, own in zip(weights, constant, strict=True)]
+    averages = (weights @ means + constant).tolist()
+    columns = [_Column(row, own, means, zeros, errors) for row, own in zip(weights, averages, strict=True)]
     return known, slots, columns
 
 

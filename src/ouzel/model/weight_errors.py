@@ -33,6 +33,12 @@ def variances_of(model: Model) -> np.ndarray | None:
     return None if found is None else found[: model.slots]
 
 
+def errors_of_weights(model: Model, level: float = LEVEL) -> np.ndarray | None:
+    """Half the width (slots,) of the interval of each weight at a level, NaN where none is justified; None for none."""
+    variances = variances_of(model)
+    return None if variances is None else NormalDist().inv_cdf(0.5 + 0.5 * level) * np.sqrt(variances)
+
+
 def weight_intervals(model: Model, features: list[Feature], level: float = LEVEL) -> list[Interval | None]:
     """The interval of the weight of each feature, as shown, at a level; None where none is justified.
 
@@ -46,18 +52,16 @@ def weight_intervals(model: Model, features: list[Feature], level: float = LEVEL
     1
     """
     check("level", LEVELS, level)
-    variances = variances_of(model)
-    if variances is None:
+    errors = errors_of_weights(model, level)
+    if errors is None:
         return [None] * len(features)
-    slots = np.flatnonzero(np.isfinite(variances))
+    slots = np.flatnonzero(np.isfinite(errors))
     numbers = slots if model.slot_map is None else model.slot_map.numbers[slots]
     names = [str(model.feature_name(number - 1)) for number in numbers.tolist()]
-    known = dict(zip(names, variances[slots].tolist(), strict=True))
-    width = NormalDist().inv_cdf(0.5 + 0.5 * level)
+    known = dict(zip(names, errors[slots].tolist(), strict=True))
     found: list[Interval | None] = []
     for feature in features:
-        variance = known.get(str(feature.name))
-        error = None if variance is None else width * variance**0.5
+        error = known.get(str(feature.name))
         found.append(None if error is None else (feature.weight - error, feature.weight + error))
     return found
 

@@ -232,12 +232,18 @@ def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def _interval(feature: dict[str, Any]) -> str:
+    """The interval of what a feature adds, where it has one."""
+    ends = feature.get("interval")
+    return f" ({ends[0]:+.3g} to {ends[1]:+.3g})" if ends else ""
+
+
 def explanations(
     model: Model, block: Block, predictions: Predictions, most: int, as_text: bool
 ) -> dict[str, np.ndarray]:
     """Return the columns `why`, the `most` largest contributions, and `all_else`, the rest of the margin.
 
-    As text both are one column, `sun -0.5, (intercept) -0.05, all else +0.2`.
+    As text both are one column, `sun -0.5, (intercept) -0.05, all else +0.2`; with intervals, where there are any.
     """
     import numpy as np
 
@@ -250,7 +256,7 @@ def explanations(
         return {"why": listed, "all_else": rest}
     texts = np.empty(block.rows, object)
     for row, (features, beyond, margin) in enumerate(zip(listed, rest.tolist(), margins.tolist(), strict=True)):
-        contributions = [(feature["name"], feature["contribution"]) for feature in features]
-        contributions += [("all else", beyond)] if abs(beyond) > LITTLE * max(1.0, abs(margin)) else []
-        texts[row] = ", ".join(f"{name} {added:+.3g}" for name, added in contributions)
+        parts = [f"{feature['name']} {feature['contribution']:+.3g}{_interval(feature)}" for feature in features]
+        parts += [f"all else {beyond:+.3g}"] if abs(beyond) > LITTLE * max(1.0, abs(margin)) else []
+        texts[row] = ", ".join(parts)
     return {"why": texts}

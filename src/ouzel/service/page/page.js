@@ -163,12 +163,16 @@ function showQuarantine(lines) {
   replace("quarantine", rows.length ? table([{ name: "at" }, { name: "line" }, { name: "why" }], rows) : none("None."));
 }
 
+function range(ends) {
+  return ends ? ` (${number(ends[0])} to ${number(ends[1])})` : "";
+}
+
 function showExplained(found) {
   const parts = [element("p", { class: "big" }, "It says ", element("b", { id: "said" }, String(found.prediction ?? "nothing yet")))];
   for (const [name, value] of Object.entries(found.probabilities ?? {})) parts.push(element("div", {}, `${name}: ${share(value)}`));
   for (const column of found.classes) {
     const most = Math.max(...column.features.map((feature) => Math.abs(feature.contribution)), 0);
-    const rows = column.features.slice(0, 20).map((f) => [f.name, number(f.value), bar(f.contribution, most), number(f.contribution)]);
+    const rows = column.features.slice(0, 20).map((f) => [f.name, number(f.value), bar(f.contribution, most), number(f.contribution) + range(f.interval)]);
     parts.push(element("h3", {}, `${column.class == null ? "the number" : `for ${column.class}`}: ${number(column.margin)}`));
     parts.push(table([{ name: "feature" }, { name: "value", number: true }, { name: "", bar: true }, { name: "adds", number: true }], rows));
   }

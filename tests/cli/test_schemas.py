@@ -73,6 +73,7 @@ def test_a_sketchs_top(ouzel, files):
         ["--learners", "ogd", "--shuffles", 2],
         ["--learners", "ogd,adagrad", "--per-file"],
         ["--learners", "ogd", "--top", 2, "--reference", "adagrad"],
+        ["--learners", "adagrad,sklearn.linear_model:SGDClassifier", "--regret"],
     ],
 )
 def test_comparisons(ouzel, files, options):

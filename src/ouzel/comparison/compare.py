@@ -117,17 +117,19 @@ class Comparison:
         write_table(self.table if columns_as == "files" else self.table.turned("file"), path)
 
     def plot(self, path: str | None = None) -> Figure:
-        """Draw the error against the varied setting, or over the stream.
+        """Draw the error against the varied setting, or over the stream; or the regret over the stream, and its bounds.
 
         With `each` it is a diagram of critical differences between mean ranks. Writes an .svg, .png or .pdf file if one
         is named, and returns a figure of matplotlib, which a notebook shows.
         """
-        from ouzel.comparison.plots import draw_comparison, draw_cumulative, draw_ranks
+        from ouzel.comparison.plots import draw_comparison, draw_cumulative, draw_ranks, draw_regret
 
         if self.files:
             return draw_ranks(errors_of_files(self._results()), path)
         if self.summaries:
             return draw_cumulative({name_of(entry.candidate): entry for entry in self.summaries}, path, self.title)
+        if any(entry.regret for entry in self.entries):
+            return draw_regret(self.entries, path, self.title)
         return draw_comparison(self.entries, path, self.title, self._recovered, self.reference)
 
     def _results(self) -> dict[str, list[dict[str, Any]]]:
@@ -156,6 +158,7 @@ class Watch(NamedTuple):
     on_order: Callable[[int], None] | None = None  # after each random order
     on_wait: Callable[[list[str]], None] | None = None  # with the learners that a block takes long
     on_refusal: Callable[[str], None] | None = None  # with a reason for which candidates are left out
+    on_best: Callable[[int, int], None] | None = None  # examples whose best fixed weights are sought next, of how many
 
 
 UNWATCHED = Watch()
@@ -174,6 +177,7 @@ def compare(
     each: bool = False,
     jobs: int = 1,
     delay: int | str = 0,
+    regret: bool = False,
     **options: Any,
 ) -> Comparison:
     """Compare learners with all choices of their settings on the same stream, by progressive errors.
@@ -194,6 +198,8 @@ def compare(
     each : compare on each file separately: one column of errors per file, and mean ranks
     jobs : learners that run at the same time
     delay : examples after which labels come, in one pass, or a time such as "2h", by the times that rows are named by
+    regret : give every entry its regret against the best fixed weights in hindsight, and the table a column of it; all
+        examples are kept in memory
     options : of every `Model`: intercept, standardize, forget, class_weight, bits, seed, task, classes
 
     Examples
@@ -206,7 +212,8 @@ def compare(
     """
     if each:
         given = {"step_sizes": step_sizes, "l1": l1, "budgets": budgets, "grid": grid, "settings": settings}
-        return _on_each(learners, source, **given, shuffles=shuffles, jobs=jobs, delay=delay, **options)
+        options |= {"shuffles": shuffles, "jobs": jobs, "delay": delay, "regret": regret}
+        return _on_each(learners, source, **given, **options)
     names: list[str] = []
     for learner in [learners] if isinstance(learners, str) or is_contestant(learners) else learners:
         names += learner_names(learner) if isinstance(learner, str) else [enter(learner, taken=names)]
@@ -227,7 +234,8 @@ def compare(
             line.tell(best.scores.examples, f"least error {figure(best.figure)}, of {name_of(best.candidate)}")
 
     watch = Watch(on_progress=show)
-    return run(chosen, source, shuffles=shuffles, jobs=jobs, delay=delay, title=title, watch=watch, **options)  # type: ignore[arg-type]
+    options |= {"shuffles": shuffles, "jobs": jobs, "delay": delay, "regret": regret}
+    return run(chosen, source, title=title, watch=watch, **options)  # type: ignore[arg-type]
 
 
 def run(
@@ -237,6 +245,7 @@ def run(
     shuffles: int = 0,
     jobs: int = 1,
     delay: int | str = 0,
+    regret: bool = False,
     reference: Candidate | None = None,
     top: int = 0,
     title: str = "",
@@ -244,6 +253,11 @@ def run(
     **options: Any,
 ) -> Comparison:
     """Let candidates learn a stream in one pass, or in random orders; `options` are those of every model."""
+    recorder = None
+    if regret:
+        from ouzel.comparison.regret import Recorder
+
+        recorder = Recorder(options.get("task"), shuffles, delay)
     if delay and shuffles:
         raise OuzelError(
             "random orders are learnt with all labels at hand; compare in one pass, or leave out", delay=delay
@@ -256,9 +270,14 @@ def run(
     if options.get("task") == "ranking":
         stream = Groups(as_stream(stream))
     standard = [] if reference is None else [reference]
+    if recorder is not None:
+        stream, watch = recorder.record(stream), watch._replace(on_progress=recorder.checking(watch.on_progress))
+        options["keep_margins"] = True
     options |= {"jobs": jobs, "on_progress": watch.on_progress}
     options |= {"delay": delay, "on_wait": watch.on_wait, "on_refusal": watch.on_refusal}
     entries = compare_stream([*standard, *chosen], stream, **options)
+    if recorder is not None:
+        recorder.add_regrets(entries[len(standard) :], watch.on_best)
     if reference is None:
         return Comparison(tuple(entries), (), title)
     if entries[0].candidate is not reference:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -24,6 +24,9 @@ from ouzel.model.model import Model
 from ouzel.model.room import make_room_for
 from ouzel.streams.block import Block
 
+if TYPE_CHECKING:
+    from ouzel.comparison.hindsight import Regret
+
 PATIENCE = 1.0  # seconds
 WARM_UP = 32  # examples a model that is thrown away learns, so that no compilation is timed
 
@@ -31,7 +34,7 @@ WARM_UP = 32  # examples a model that is thrown away learns, so that no compilat
 class Entry:
     """One candidate at work: its model, its figures, its time."""
 
-    def __init__(self, candidate: Candidate, delay: int | str = 0, **options: Any) -> None:
+    def __init__(self, candidate: Candidate, delay: int | str = 0, keep_margins: bool = False, **options: Any) -> None:
         self.candidate = candidate
         make: Any = Contestant if entered(candidate.learner) else Model
         self.model: Any = make(candidate.learner, **options, **candidate.settings)
@@ -45,6 +48,8 @@ class Entry:
         self.mistakes: np.ndarray | None = None  # of the last block; None of numbers, pairs, and weights other than 1
         self.differences: Differences | None = None  # from the candidates that it is compared with
         self.place = 0  # among them
+        self.margins: list[np.ndarray] | None = [] if keep_margins else None  # of all examples
+        self.regret: Regret | None = None
 
     def above(self, other: Entry) -> Difference | None:
         """Return how much larger its error rate is than another's, or None where nothing is known of that."""
@@ -95,6 +100,8 @@ class Entry:
         for learnt in parts:
             self.updates += int(np.count_nonzero(learnt.losses > 0.0))
             self.curve.add(learnt)
+            if self.margins is not None:
+                self.margins.append(learnt.margins)
             counts = counts and bool((learnt.importances == 1.0).all())
             mistakes += [mistakes_of(self.model.task, learnt).astype(np.float64)] if counts else []
         self.updates = self.updates if own is None else int(own[0])
@@ -122,6 +129,7 @@ class Entry:
             "bytes_used": self.model.bytes_used,
             "seconds": self.seconds,
             "warnings": self.warnings,
+            **({} if self.regret is None else self.regret.to_json()),
         }
 
 

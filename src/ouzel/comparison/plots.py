@@ -1,4 +1,4 @@
-"""Plots of comparisons: settings against the error, learners over time and over orders, ranks over files."""
+"""Plots of comparisons: settings against the error, learners over time and over orders, regret, ranks over files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ouzel.comparison.results import name_of
 from ouzel.comparison.shuffles import Summary
 from ouzel.comparison.significance import critical_difference, mean_ranks
 from ouzel.evaluation.curve_plots import draw_curves
-from ouzel.plotting.axes import COLOURS, Line, draw_lines, draw_panels, new_figure, save
+from ouzel.plotting.axes import COLOURS, Line, draw_lines, draw_panels, fill, new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,6 +79,31 @@ def _lines(entries: Sequence[Entry], x: Any, y: Any) -> dict[str, Line]:
         if reached and level is not None and level < float("inf"):
             lines.setdefault(entry.candidate.learner, ([min(reached), max(reached)], [level] * 2))
     return lines
+
+
+def draw_regret(entries: Sequence[Entry], path: str | None, title: str = "") -> Figure:
+    """Draw the regret over examples, of the best of each row of the table; a dashed line is the bound on it.
+
+    Axes are logarithmic; where a regret is 0 or less, the vertical one is linear from -1 to 1.
+    """
+    title = f"{title}, {entries[0].scores.examples:,} examples" if title else ""
+    best = [row[0] for row in best_of_rows(entries) if row[0].regret is not None][:MOST_DRAWN]
+    curves = {name_of(entry.candidate): entry.regret.curve for entry in best if entry.regret is not None}
+    lines: dict[str, Line] = {
+        name: ([point.examples for point in curve], [point.regret for point in curve]) for name, curve in curves.items()
+    }
+    positive = all(point.regret > 0.0 for curve in curves.values() for point in curve)
+    figure = new_figure()
+    axes = figure.subplots()
+    fill(axes, lines, "examples", "regret against the best fixed weights", title, True, False, legend=False)
+    for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
+        bounds = [np.nan if point.bound is None else point.bound for point in curve]
+        if not np.isnan(bounds).all():
+            places = [point.examples for point in curve]
+            axes.plot(places, bounds, "--", linewidth=1.2, color=colour, label=f"bound of {name}")
+    axes.set_yscale("log" if positive else "symlog")
+    axes.legend(frameon=False, fontsize=8)
+    return save(figure, path)
 
 
 def draw_cumulative(found: Mapping[str, Summary], path: str | None, title: str = "") -> Figure:

@@ -83,6 +83,8 @@ def table_of_reading(
     stepped, sparse, budgeted = (
         any(getattr(entry.candidate, name) is not None for entry in entries) for name in ("step", "l1", "budget")
     )
+    regrets = [row[0].regret for row in rows]
+    against, bounded = any(regrets), any(one is not None and one.bound is not None for one in regrets)
     wanted = {"best step": stepped, "l1": sparse, "budget": budgeted}
     wanted |= {name: True for entry in entries for name in entry.candidate.varied}
     titles = ["learner", *(name for name, is_wanted in wanted.items() if is_wanted)]
@@ -90,6 +92,8 @@ def table_of_reading(
         NAMES["rmse" if first.model.task.numbers else "error_rate"],
         *((ABOVE,) if compared else ()),
         NAMES["mean_loss"],
+        *(["regret"] if against else []),
+        *(["bound"] if bounded else []),
         *(NAMES[name] for name in ("average_precision", "f1") if rare),
         *(title for level in levels for title in (f"coverage of {level:g}", "size")),
         "recovery" if recovered else "non-zeros",
@@ -112,6 +116,8 @@ def table_of_reading(
                 f"{figure(entry.figure)}{'*' if entry.figure == least else ''}",
                 *((_above(above[id(entry)], entry is best),) if compared else ()),
                 f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else ''}",
+                *((figure(entry.regret.total) if entry.regret else "-",) if against else ()),
+                *((figure(entry.regret.bound) if entry.regret else "-",) if bounded else ()),
                 *(figure(figures[id(entry)][name]) for name in ("average_precision", "f1") if rare),
                 *_coverage(entry, levels),
                 last,
@@ -127,6 +133,10 @@ def table_of_reading(
     note = f"* the best of {len(entries)} candidates over {first.scores.examples:,} examples"
     if compared:
         note += f"\n{ABOVE}: how much larger the error rate is ({100 * CONFIDENCE:g} % confidence, any time)"
+    if against:
+        from ouzel.comparison.regret import note_on
+
+        note += f"\n{note_on([row[0] for row in rows])}"
     if rare and first.scores.rare_class is not None:
         shown_class = first.model.classes.known[first.scores.rare_class]
         note += f"\naverage precision and F1 of the rare class, {shown_class}"

@@ -34,6 +34,35 @@ def test_the_table_shows_the_best_of_each_learner(ouzel, small):
     assert small.with_name("p.svg").stat().st_size > 1000
 
 
+def test_regret_is_in_the_table_the_json_and_the_plot(ouzel, small):
+    plot = small.with_name("regret.svg")
+    ran = ouzel("compare", small, "--learners", "ogd,adagrad", "--regret", "--plot", plot)
+    entries = ouzel("compare", small, "--learners", "ogd,adagrad", "--regret", "--json").json
+
+    assert ran.status == 0
+    assert "regret    bound" in ran.out.splitlines()[0]
+    assert "<!-- bound of adagrad -->" in plot.read_text()
+    assert [point["examples"] for point in entries[0]["regret_curve"]] == [64, 128, 256, 512, 1000]
+    assert entries[0]["regret_bound"] is None
+    assert entries[1]["regret"] < entries[1]["regret_bound"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--shuffles", "3"), "leave out --shuffles 3"),
+        (("--delay", "5"), "leave out --delay 5"),
+        (("--learners", "river.linear_model:LogisticRegression"), "regret is that of a convex loss"),
+    ],
+)
+def test_regret_of_other_comparisons_is_refused_in_a_line(ouzel, small, options, error):
+    ran = ouzel("compare", small, "--regret", *options)
+
+    assert ran.status != 0
+    assert len(ran.err.splitlines()) == 1
+    assert error in ran.err
+
+
 def test_curves_of_numbers_are_of_their_loss(ouzel, small):
     plot = small.with_name("numbers.svg")
 

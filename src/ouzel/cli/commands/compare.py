@@ -81,6 +81,10 @@ def compare(
     shuffles: Annotated[int, option("Number of random orders, in memory: mean and standard deviation.")] = 0,
     jobs: Annotated[int, option("Learners that run at the same time.", "-j")] = 1,
     delay: options.Delay = None,
+    regret: Annotated[
+        bool,
+        option("Regret against the best fixed weights in hindsight, in memory; with the bounds of theorems."),
+    ] = False,
     each: Annotated[bool, option("Compare on each file separately.")] = False,
     format: options.Format = None,
     columns: options.Reading,
@@ -116,7 +120,9 @@ def compare(
     model["intercept"] = not preparation.no_intercept
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
     model |= {"task": task.task, "pairs": task.pairs or 0} if task.task else {}
-    contest = Contest(chosen, jobs, format, reading, model, shuffles, quiet=json_, delay=options.delay_of(delay))
+    contest = Contest(
+        chosen, jobs, format, reading, model, shuffles, quiet=json_, delay=options.delay_of(delay), regret=regret
+    )
     if top:
         contest = replace(contest, top=top, reference=reference_of(reference, given))
     found = contest.on_each(files) if each else contest.on(files)
@@ -151,6 +157,7 @@ class Contest:
     reference: Candidate | None = None
     top: int = 0
     delay: int | str = 0  # of labels, in examples or a time
+    regret: bool = False
 
     def on(self, files: list[str]) -> Comparison:
         """Compare on files as one stream."""
@@ -179,9 +186,11 @@ class Contest:
                 lambda done: screen.step(done, self.shuffles),
                 screen.wait,
                 screen.say,
+                lambda done, rows: screen.update(f"best fixed weights of {done:,} of {rows:,} examples"),
             )
             settings = {
                 "delay": self.delay,
+                "regret": self.regret,
                 "jobs": self.jobs,
                 "reference": self.reference,
                 "top": self.top,

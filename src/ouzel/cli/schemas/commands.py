@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from ouzel import schemas
 from ouzel.cli.schemas.analyses import Deltoids, Explain, Pmi
+from ouzel.cli.schemas.comparisons import Entry, OfFile, Orders, OrdersOfFile
 from ouzel.cli.schemas.serving import RolledBack, Sent
 from ouzel.cli.schemas.training import (
     OPEN,
@@ -22,16 +23,13 @@ from ouzel.schemas import (
     Classes,
     Count,
     Figure,
-    Intervals,
     Kind,
     Learner,
     Result,
     Schema,
     Settings,
     Task,
-    Warnings,
     about,
-    with_figures,
 )
 
 
@@ -77,70 +75,6 @@ class Info(Result):
     memory: Annotated[Count, about("bytes of the states")]
     slots: Annotated[Count | None, about("that the states have room for; null within a byte budget")]
     touched: Annotated[Count | None, about("of these in the file; null if it holds them all")]
-
-
-class Candidate(Result):
-    """A learner with some settings."""
-
-    learner: Learner
-    step: Annotated[float | None, about("of --step-sizes")]
-    l1: Annotated[float | None, about("of --l1")]
-    budget: Annotated[float | None, about("bytes, of --budget")]
-    settings: Annotated[Settings, about("all that were given")]
-    varied: Annotated[Settings, about("those of --grid")]
-    examples: Annotated[Count, about("learnt")]
-
-
-@with_figures()
-class Entry(Candidate):
-    """The results of a candidate; figures that do not apply are absent."""
-
-    intervals: Intervals
-    nonzeros: Annotated[Count | None, about("weights that are not zero")]
-    updates: Annotated[Count, about("examples that changed the model")]
-    bytes_used: Annotated[Count | None, about("of the model")]
-    seconds: Annotated[float, about("learning")]
-    warnings: Warnings
-    above_best: (
-        Annotated[
-            list[float],
-            about("how much larger the error rate is than the lowest, a confidence interval of 95 % at all times"),
-        ]
-        | UnsetType
-    ) = UNSET
-    recovery_error: Annotated[float | None, about("of the heaviest weights, with --top")] | UnsetType = UNSET
-    top: Annotated[Count, about("how many of them")] | UnsetType = UNSET
-
-
-class OverOrders(Result):
-    """A figure over random orders."""
-
-    mean: float
-    sd: Annotated[float, about("by n - 1")]
-    values: Annotated[list[float], about("of each order")]
-
-
-class Orders(Candidate):
-    """The results of a candidate over random orders."""
-
-    orders: Annotated[Count, about("random orders")]
-    error: Annotated[OverOrders, about("share of mistakes, or root mean squared error")]
-    updates: OverOrders
-    seconds: OverOrders
-
-
-class OfFile(Result):
-    """The results of a file by itself."""
-
-    file: Annotated[str, about("with --per-file")]
-    results: Annotated[list[Entry], about("of that file by itself")]
-
-
-class OrdersOfFile(Result):
-    """The results over random orders of a file by itself."""
-
-    file: Annotated[str, about("with --per-file")]
-    results: Annotated[list[Orders], about("of that file by itself, with --shuffles")]
 
 
 class Converted(Result):

@@ -89,6 +89,8 @@ _HOME = {
     "FeatureHashingClassifier": "ouzel.estimators.budgeted",
     "UnboundedClassifier": "ouzel.estimators.budgeted",
     "UnboundedRegressor": "ouzel.estimators.budgeted",
+    "MISSIONClassifier": "ouzel.estimators.heavy_hitters",
+    "BEARClassifier": "ouzel.estimators.heavy_hitters",
 }
 """Where each public name lives, in a reader's order; its module is imported when the name is first used."""
 

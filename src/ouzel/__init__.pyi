@@ -36,6 +36,8 @@ from ouzel.estimators.gradient import FTRLProximalClassifier as FTRLProximalClas
 from ouzel.estimators.gradient import FTRLProximalRegressor as FTRLProximalRegressor
 from ouzel.estimators.gradient import RDAClassifier as RDAClassifier
 from ouzel.estimators.gradient import RDARegressor as RDARegressor
+from ouzel.estimators.heavy_hitters import BEARClassifier as BEARClassifier
+from ouzel.estimators.heavy_hitters import MISSIONClassifier as MISSIONClassifier
 from ouzel.estimators.loading import load as load
 from ouzel.estimators.margin import ALMAClassifier as ALMAClassifier
 from ouzel.estimators.margin import ElementwiseNewtonClassifier as ElementwiseNewtonClassifier

@@ -39,6 +39,7 @@ from ouzel.estimators.gradient import (
     RDAClassifier,
     RDARegressor,
 )
+from ouzel.estimators.heavy_hitters import BEARClassifier, MISSIONClassifier
 from ouzel.estimators.margin import (
     ALMAClassifier,
     ElementwiseNewtonClassifier,
@@ -77,6 +78,7 @@ __all__ = [
     "AioliRegressor",
     "AutoRateClassifier",
     "AutoRateRegressor",
+    "BEARClassifier",
     "ConfidenceWeightedClassifier",
     "CountMinClassifier",
     "ElementwiseNewtonClassifier",
@@ -86,6 +88,7 @@ __all__ = [
     "FTRLProximalRegressor",
     "FeatureHashingClassifier",
     "IELLIPClassifier",
+    "MISSIONClassifier",
     "MulticlassGradientClassifier",
     "NAROWClassifier",
     "NHERDClassifier",

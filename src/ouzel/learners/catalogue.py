@@ -154,6 +154,8 @@ LEARNERS = {
         _learner("space-saving", "budget.space_saving", "weights of frequent features, by SpaceSaving"),
         _learner("count-min", "budget.count_min", "weights of frequent features, by a CountMin sketch"),
         _learner("hashing", "budget.hashing", "feature hashing within a byte budget"),
+        _learner("mission", "budget.mission", "gradients in a CountSketch, predictions from its heavy hitters"),
+        _learner("bear", "budget.bear", "the same with limited-memory BFGS directions in place of gradients"),
     )
 }
 """Every learner by name, in the order of the documentation."""

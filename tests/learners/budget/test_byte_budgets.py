@@ -52,6 +52,7 @@ def logistic_regression(rows, y, rate=0.1, l2=1e-6):
         ("truncation", {"heap_size": 256}),
         ("space-saving", {"heap_size": 256}),
         ("count-min", {"heap_size": 256, "width": 4096}),
+        ("mission", {"heap_size": 256, "width": 65536, "depth": 1}),
     ],
 )
 def test_with_room_for_all_it_is_online_logistic_regression(name, given):

@@ -1,10 +1,13 @@
-"""Memory of blocks: that which was freed of one serves the next."""
+"""Blocks: what was freed of one serves the next, and what is learnt from is of one kind."""
 
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from ouzel.streams.block import Block
 
 PROGRAM = """
 import resource
@@ -33,3 +36,16 @@ def test_pages_are_not_fetched_anew_for_every_block():
     found = subprocess.run(asked, capture_output=True, text=True, check=True, env=usual)
 
     assert float(found.stdout) < pages / 5
+
+
+def test_labels_and_weights_that_cannot_be_written_are_copied_to_learn_from():
+    rows = np.arange(3, dtype=np.uint64)
+    block = Block(rows, np.zeros(2, np.uint32), np.ones(2, np.float32), np.ones(2), np.ones(2, np.float32))
+    assert block.labelled() is block
+    for name in ("labels", "weights"):
+        given = block._replace(**{name: np.frombuffer(getattr(block, name).tobytes(), getattr(block, name).dtype)})
+        found = given.labelled()
+
+        assert found.labels.flags.writeable
+        assert found.weights.flags.writeable
+        np.testing.assert_array_equal(getattr(found, name), getattr(given, name))

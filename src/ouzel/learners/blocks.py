@@ -17,6 +17,7 @@ from ouzel.kernels.jit import inline_source, kernel_of
 from ouzel.learners.rows import Rows
 
 Function = Callable[..., Any]
+FIRST = np.int64(0)  # not 0 itself, whose type Numba takes for another, so that it compiles the whole loop once more
 
 
 class LearnRow:
@@ -74,7 +75,7 @@ def learning_margins_of(make_room: Function, learn: Function, turn: Function) ->
         """Learn one example in place; return the margin predicted before learning."""
         rows, targets, importances = _one(indices, values), np.empty(1), np.empty(1, np.float32)
         targets[0], importances[0], margins = target, importance, np.empty(1)
-        done = learn(state, rows, 0, targets, importances, settings, margins, make_room(state)) > 0
+        done = learn(state, rows, FIRST, targets, importances, settings, margins, make_room(state)) > 0
         return margins[0], done
 
     return LearnRow(learn_row, turn), _through(make_room, learn, turn)
@@ -89,7 +90,7 @@ def learning_scores_of(make_room: Function, learn: Function, turn: Function) -> 
         rows, targets = _one(indices, values), np.empty(1, np.int64)
         importances, out = np.empty(1, np.float32), scores.reshape((1, len(scores)))
         targets[0], importances[0] = target, importance
-        return 0, learn(state, rows, 0, targets, importances, settings, out, make_room(state)) > 0
+        return 0, learn(state, rows, FIRST, targets, importances, settings, out, make_room(state)) > 0
 
     return LearnRow(learn_row, turn), _through(make_room, learn, turn)
 

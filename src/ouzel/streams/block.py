@@ -102,9 +102,13 @@ class Block(NamedTuple):
         )
 
     def labelled(self) -> Block:
-        """The examples that have a label."""
+        """The examples that have a label; labels and weights can be written, as kernels are compiled for such."""
         missing = np.isnan(self.labels)
-        return self.select(np.flatnonzero(~missing)) if missing.any() else self
+        if missing.any():
+            return self.select(np.flatnonzero(~missing))
+        if self.labels.flags.writeable and self.weights.flags.writeable:
+            return self
+        return self._replace(labels=self.labels.copy(), weights=self.weights.copy())
 
     def parts(self, most: int = ROWS) -> Iterator[Block]:
         """The examples in blocks of at most `most` rows; the first has the names."""

@@ -133,11 +133,11 @@ def _write(prefixes, text, spans, separator, filled, names):
     return filled
 
 
-def _read_only(data: np.ndarray) -> np.ndarray:
-    """Return a read-only view, as Arrow's buffers are: so the kernel is compiled once."""
-    data = data.view()
-    data.flags.writeable = False
-    return data
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view that cannot be written: arrays that come either way are then one type, and compiled for once."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def copy_names(found: Sequence[NewNames], separator: np.uint8 = NOTHING) -> Names:
@@ -150,7 +150,7 @@ def copy_names(found: Sequence[NewNames], separator: np.uint8 = NOTHING) -> Name
     for new in found:
         last = first + len(new.spans)
         some = Names(names.ids[first:last], starts[first:last], ends[first:last], names.text)
-        texts = _read_only(new.prefixes), _read_only(new.text)
+        texts = read_only(new.prefixes), read_only(new.text)
         filled = np.uint64(_write(*texts, new.spans, separator, filled, some))
         first = last
     return names._replace(text=names.text[:filled])

@@ -21,7 +21,7 @@ from ouzel.streams.kernels.batch_hash import (
     put_name,
 )
 from ouzel.streams.kernels.lines import BLANK, trim_blanks
-from ouzel.streams.kernels.new_names import NewNames, add_if_present, copy_names
+from ouzel.streams.kernels.new_names import NewNames, add_if_present, copy_names, read_only
 from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, rank_into, sort_row
 from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
@@ -59,7 +59,8 @@ def plain_words_of(array: pyarrow.Array) -> PlainWords:
     _, offsets, data = array.buffers()
     here = np.frombuffer(offsets, np.int32 if short else np.int64)[array.offset : array.offset + len(array) + 1]
     text = EMPTY if data is None else np.frombuffer(data, np.uint8)
-    return PlainWords(here, text, is_there(array) if array.null_count else np.empty(0, np.bool_))
+    valid = is_there(array) if array.null_count else np.empty(0, np.bool_)
+    return PlainWords(*map(read_only, (here, text, valid)))
 
 
 @force_inline
@@ -223,9 +224,7 @@ class DictionaryReader:
             self._cells = np.zeros((len(starts), 2), np.uint32)
             self._cells[:, 0] = np.where(starts < ends, known.cells.ids, self._layout.marks[self._column])
         self._batch += 1
-        codes = codes.view()
-        codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
-        found = _pick(codes, self._cells, starts, ends, np.uint32(self._batch), seen, ids, new)
+        found = _pick(read_only(codes), self._cells, starts, ends, np.uint32(self._batch), seen, ids, new)
         count, lacking = map(int, found)
         size = int(_record_coded(starts, ends, self._cells, self._layout, self._column, new[:count], spans))
         return NewNames(self._layout.prefixes, known.text, spans[:count], size), lacking > 0

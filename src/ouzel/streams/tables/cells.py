@@ -11,7 +11,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.kernels.batch_hash import PADDING, ZERO, hash_update, hash_update_bytes
-from ouzel.streams.kernels.new_names import NewNames, add_if_new, copy_names
+from ouzel.streams.kernels.new_names import NewNames, add_if_new, copy_names, read_only
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.missing import is_na_number_token, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
@@ -29,6 +29,11 @@ class Words(NamedTuple):
     data: np.ndarray  # (bytes,) uint8
     valid: np.ndarray  # (n,) bool
 
+    @classmethod
+    def of(cls, offsets: np.ndarray, data: np.ndarray, valid: np.ndarray) -> Words:
+        """A column of text; kernels are compiled for arrays that cannot be written, as those of Arrow are."""
+        return cls(read_only(offsets), read_only(data), read_only(valid))
+
 
 class Cells(NamedTuple):
     """The features of a column of text, and where their words lie in it."""
@@ -45,7 +50,7 @@ def words_of(array: pyarrow.Array) -> Words:
     """The text of an Arrow array of any type."""
     array = as_text(array)
     if not len(array):
-        return Words(np.zeros(1, np.int64), np.empty(0, np.uint8), np.empty(0, np.bool_))
+        return Words.of(np.zeros(1, np.int64), np.empty(0, np.uint8), np.empty(0, np.bool_))
     _, offsets, data = array.buffers()
     here = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
@@ -53,7 +58,7 @@ def words_of(array: pyarrow.Array) -> Words:
     if here[0] or here[-1] < len(text) - BEHIND:  # a part of a larger array
         text = text[here[0] : here[-1] + BEHIND]
         here = here - here[0]
-    return Words(here, text, is_there(array))
+    return Words.of(here, text, is_there(array))
 
 
 def words_of_cells(array: pyarrow.Array) -> Words:
@@ -65,7 +70,7 @@ def words_of_cells(array: pyarrow.Array) -> Words:
         return words
     data = words.data.copy()
     make_small(data, found)
-    return words._replace(data=data)
+    return words._replace(data=read_only(data))
 
 
 def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:

@@ -49,7 +49,7 @@ class DecodedDictionary(NamedTuple):
     def of(cls, dictionary: pyarrow.Array, read: Callable[[Words], Cells]) -> DecodedDictionary:
         """A dictionary whose cells are read by `read`."""
         words = words_of_cells(dictionary)
-        words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
+        words = Words.of(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
         return cls(dictionary, words.data, read(words))
 
     def pick(

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from ouzel.cli.app import COMMANDS, run
-from ouzel.cli.model_options import LOSSES
 from ouzel.learners.catalogue import LEARNERS
 from ouzel.streams.formats.catalogue import FORMATS
+from ouzel.terms import LOSSES_OF_CLASSES, LOSSES_OF_NUMBERS
 
 
 def completed(monkeypatch, capsys, words, shell="bash"):
@@ -31,7 +31,7 @@ def completed(monkeypatch, capsys, words, shell="bash"):
         ("train --lea", ["--learner", "--learning-rate"]),
         ("train --learner ", list(LEARNERS)),
         ("learners son-o", ["son-oja"]),
-        ("train --loss ", list(LOSSES)),
+        ("train --loss ", [*LOSSES_OF_CLASSES, *LOSSES_OF_NUMBERS]),
         ("train --format ", list(FORMATS)),
         ("convert a.csv b.arrow --on-error ", ["raise", "skip"]),
         (

@@ -118,10 +118,3 @@ def test_a_value_of_another_kind_is_one_line_with_the_option_and_what_it_takes(o
     ran = ouzel(*arguments)
 
     assert (ran.status, ran.out, ran.err) == (2, "", f"ouzel: {said}\n")
-
-
-def test_losses_are_named_without_importing_them():
-    from ouzel.cli.model_options import LOSSES
-    from ouzel.terms import losses
-
-    assert tuple(losses.LOSSES) == LOSSES

@@ -1,20 +1,34 @@
 """Laws every loss keeps."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ouzel.kernels.jit import kernel
-from ouzel.terms.losses import LOSSES, derivative, link, value
+from ouzel.terms import losses
+from ouzel.terms.losses import LOSSES, curvature, derivative, link, value
 
 margins = st.floats(-20, 20)
 signs = st.sampled_from([-1.0, 1.0])
 
 
+LEARNERS_PAGE = Path(__file__).parents[2] / "docs" / "learners.md"
+
+
 @kernel
 def compiled(loss, prediction, target):
-    return value(loss, prediction, target), derivative(loss, prediction, target), link(loss, prediction)
+    first, second = derivative(loss, prediction, target), curvature(loss, prediction, target)
+    return value(loss, prediction, target), first, second, link(loss, prediction)
+
+
+def test_every_loss_has_a_name_and_stands_in_the_page_of_learners():
+    registered = {kind for kind in derivative.bodies if kind.__module__ == losses.__name__}
+
+    assert {type(loss) for loss in LOSSES.values()} == registered
+    assert [name for name in LOSSES if f"`{name}`" not in LEARNERS_PAGE.read_text()] == []
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -29,9 +43,20 @@ def test_derivative_is_a_subgradient(name, prediction, other, target):
 
 @pytest.mark.parametrize("name", LOSSES)
 @given(prediction=margins, target=signs)
+def test_curvature_is_the_slope_of_the_derivative(name, prediction, target):
+    loss, step = LOSSES[name], 1e-4
+    below, here, above = (derivative(loss, prediction + move, target) for move in (-step, 0.0, step))
+    left, right = (here - below) / step, (above - here) / step
+    assume(abs(right - left) <= 1e-3 * (1 + abs(left)))  # no kink within a step
+
+    assert curvature(loss, prediction, target) == pytest.approx((left + right) / 2, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@given(prediction=margins, target=signs)
 def test_compiled_body_equals_python(name, prediction, target):
     loss = LOSSES[name]
 
-    expected = (value(loss, prediction, target), derivative(loss, prediction, target), link(loss, prediction))
+    expected = compiled.py_func(loss, prediction, target)
 
     np.testing.assert_allclose(compiled(loss, prediction, target), expected, rtol=1e-14, atol=1e-300)

@@ -12,12 +12,11 @@ from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT, LEARNERS
 from ouzel.numerals import is_number
 from ouzel.ranges import Range, check
+from ouzel.terms import LOSSES_OF_CLASSES, LOSSES_OF_NUMBERS
 
 LEARNER = Kind("LEARNER", words=lambda: LEARNERS)
 GROUPS_OF_LEARNERS = "all", "all-multiclass", "all-budgeted"
-LOSSES = "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", "absolute", "quantile", "poisson"
-"""Names of the losses, here without importing their kernels."""
-LOSS = Kind("LOSS", words=lambda: LOSSES)
+LOSS = Kind("LOSS", words=lambda: [*LOSSES_OF_CLASSES, *LOSSES_OF_NUMBERS])
 NUMBER, WHOLE_NUMBER = Kind("FLOAT"), Kind("INTEGER")  # as text, which the learner checks
 
 
@@ -33,10 +32,7 @@ class Learning:
     panel: ClassVar = "Learner"
     loss: Annotated[
         str | None,
-        option(
-            "logistic, hinge, smoothed-hinge, squared-hinge; squared, absolute, quantile, poisson for numbers.",
-            takes=LOSS,
-        ),
+        option(f"{', '.join(LOSSES_OF_CLASSES)}; {', '.join(LOSSES_OF_NUMBERS)} for numbers.", takes=LOSS),
     ] = None
     learning_rate: Annotated[str | None, option("Step size.", takes=NUMBER)] = None
     l1: Annotated[str | None, option("Strength of the l1 penalty: weights become exactly zero.", takes=NUMBER)] = None

@@ -26,6 +26,7 @@ from typing import Annotated, Any, NamedTuple
 
 from ouzel.kernels.jit import dispatch
 from ouzel.ranges import Range
+from ouzel.terms import LOSSES_OF_CLASSES, LOSSES_OF_NUMBERS
 
 
 @dispatch
@@ -247,19 +248,10 @@ def _(loss, prediction):
     return prediction
 
 
-LOSSES: dict[str, Any] = {
-    "logistic": Logistic(),
-    "hinge": Hinge(),
-    "smoothed-hinge": SmoothedHinge(),
-    "squared-hinge": SquaredHinge(),
-    "squared": Squared(),
-    "absolute": Absolute(),
-    "quantile": Quantile(),
-    "poisson": Poisson(),
-}
+LOSSES: dict[str, Any] = {name: globals()[kind]() for name, kind in {**LOSSES_OF_CLASSES, **LOSSES_OF_NUMBERS}.items()}
 """Every built-in loss by the name users give it."""
 
-REGRESSION = (Squared, Absolute, Quantile, Poisson)
+REGRESSION = tuple(globals()[kind] for kind in LOSSES_OF_NUMBERS.values())
 """Losses whose targets are numbers rather than classes."""
 
 OF_ANY_UNIT = (Squared, Absolute, Quantile)

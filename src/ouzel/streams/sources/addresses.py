@@ -28,7 +28,7 @@ class LogKind(NamedTuple):
     schemes: tuple[str, ...]
     module_name: str  # below ouzel.streams.logs
     example: str  # an address
-    extra: str  # what to install: ouzel[extra]
+    extra: str  # what to install: ouzel[extra]; empty if it needs no library
     has_keys: bool  # whether messages have a key and headers; else the address names fields for them
 
     @property

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from ouzel.errors import OuzelError
+from ouzel.service.endpoint import MODEL
 from ouzel.service.limits import ServiceLimits, limits_of
+from ouzel.service.routes import ENDPOINTS
 from ouzel.service.server import Place, logger
 from ouzel.service.tokens import Tokens, make_token
 
@@ -22,19 +24,8 @@ def guarded(start):
 
 def test_nothing_is_read_or_learnt_without_a_token(guarded):
     client, _ = guarded
-    for method, path in (
-        ("POST", "/v1/learn"),
-        ("POST", "/v1/label"),
-        ("POST", "/v1/predict"),
-        ("GET", "/v1/model"),
-        ("GET", "/v1/snapshot"),
-        ("POST", "/v1/snapshot"),
-        ("GET", "/v1/log"),
-        ("GET", "/v1/quarantine"),
-        ("GET", "/v1/models"),
-        ("GET", "/metrics"),
-        ("POST", "/v1/models/model/learn"),
-    ):
+    for method, path in [(kind.method, path) for kind in ENDPOINTS if kind.scope for path in kind.paths]:
+        path = path.replace(MODEL, "model")
         wrong = {"Authorization": "Bearer ouzel_wrong"}
         assert client.request(method, path, json={"label": 1}).status_code == 401
         assert client.request(method, path, json={"label": 1}, headers=wrong).status_code == 401

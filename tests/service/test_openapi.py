@@ -1,12 +1,15 @@
 """The OpenAPI document is true: requests made of it are answered as it says."""
 
 import os
+import re
 from collections import Counter
+from pathlib import Path
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from ouzel.service.endpoint import MODEL
 from ouzel.service.folder import Folder, begin
 from ouzel.service.routes import ENDPOINTS
 from tests.service.killing import Running
@@ -29,6 +32,13 @@ def test_every_endpoint_is_described(client):
         (path, method) for path, found in paths.items() for method in found
     }
     assert all(found["responses"] for methods in paths.values() for found in methods.values())
+
+
+def test_the_page_of_the_service_names_every_path():
+    page = (Path(__file__).parents[2] / "docs" / "service.md").read_text()
+    paths = {endpoint.path.replace(MODEL, "NAME") for endpoint in ENDPOINTS}
+
+    assert sorted(path for path in paths if not re.search(rf"{path}\b", page)) == []
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,5 +1,8 @@
 """Laws every loss keeps."""
 
+import math
+import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +18,7 @@ margins = st.floats(-20, 20)
 signs = st.sampled_from([-1.0, 1.0])
 
 
-LEARNERS_PAGE = Path(__file__).parents[2] / "docs" / "learners.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @kernel
@@ -28,7 +31,7 @@ def test_every_loss_has_a_name_and_stands_in_the_page_of_learners():
     registered = {kind for kind in derivative.bodies if kind.__module__ == losses.__name__}
 
     assert {type(loss) for loss in LOSSES.values()} == registered
-    assert [name for name in LOSSES if f"`{name}`" not in LEARNERS_PAGE.read_text()] == []
+    assert [name for name in LOSSES if f"`{name}`" not in (DOCS / "learners.md").read_text()] == []
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -60,3 +63,17 @@ def test_compiled_body_equals_python(name, prediction, target):
     expected = compiled.py_func(loss, prediction, target)
 
     np.testing.assert_allclose(compiled(loss, prediction, target), expected, rtol=1e-14, atol=1e-300)
+
+
+def test_the_loss_of_the_page_for_developers_is_one():
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "developer/add_a_loss.md").read_text(), re.DOTALL))
+    names = {**vars(math), **vars(losses), "__name__": "page"}
+    exec(compile(textwrap.dedent(code), "add_a_loss.md", "exec"), names)
+    loss, step = names["LogCosh"](), 1e-6
+
+    for gap in (-2.0, -0.3, 0.0, 1.5):
+        slope, bend = derivative(loss, gap, 0.0), curvature(loss, gap, 0.0)
+        assert slope == pytest.approx((value(loss, gap + step, 0) - value(loss, gap - step, 0)) / (2 * step), abs=1e-6)
+        assert bend == pytest.approx(
+            (derivative(loss, gap + step, 0) - derivative(loss, gap - step, 0)) / (2 * step), abs=1e-6
+        )

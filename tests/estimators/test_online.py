@@ -115,6 +115,7 @@ def test_it_gives_what_the_model_gives_and_is_saved_to_the_bit(tmp_path, learner
     assert to_json(loaded._resolved()) == to_json(model.settings)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("learner", NUMERIC)
 def test_numbers_are_predicted_by_every_learner_of_one_state(learner):
     X, _ = stream(300)

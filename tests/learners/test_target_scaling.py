@@ -29,6 +29,7 @@ def learnt(model, X, y, **how):
     return model, np.concatenate(found)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("learner", ["ogd", "adagrad", "adagrad-rda", "son-oja", "ons", "awm", "unbounded"])
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_another_unit_of_labels_is_another_unit_of_predictions_and_nothing_else(learner, loss):

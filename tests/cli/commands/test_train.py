@@ -130,6 +130,7 @@ def test_settings_reach_the_learner(ouzel, small):
     assert settings == {"loss": "hinge", "learning_rate": 0.7, "power": 0.25}
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     "arguments",
     [

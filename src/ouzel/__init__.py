@@ -55,6 +55,8 @@ _HOME = {
     "AdaGradRanker": "ouzel.estimators.ranker",
     "FTRLProximalClassifier": "ouzel.estimators.gradient",
     "FTRLProximalRegressor": "ouzel.estimators.gradient",
+    "CoinBettingClassifier": "ouzel.estimators.gradient",
+    "CoinBettingRegressor": "ouzel.estimators.gradient",
     "RDAClassifier": "ouzel.estimators.gradient",
     "RDARegressor": "ouzel.estimators.gradient",
     "FOBOSClassifier": "ouzel.estimators.gradient",

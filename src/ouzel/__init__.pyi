@@ -30,6 +30,8 @@ from ouzel.estimators.gaussian import NHERDClassifier as NHERDClassifier
 from ouzel.estimators.gaussian import SecondOrderPerceptronClassifier as SecondOrderPerceptronClassifier
 from ouzel.estimators.gaussian import SoftConfidenceWeightedClassifier as SoftConfidenceWeightedClassifier
 from ouzel.estimators.gradient import AdaGradMulticlassClassifier as AdaGradMulticlassClassifier
+from ouzel.estimators.gradient import CoinBettingClassifier as CoinBettingClassifier
+from ouzel.estimators.gradient import CoinBettingRegressor as CoinBettingRegressor
 from ouzel.estimators.gradient import FOBOSClassifier as FOBOSClassifier
 from ouzel.estimators.gradient import FOBOSRegressor as FOBOSRegressor
 from ouzel.estimators.gradient import FTRLProximalClassifier as FTRLProximalClassifier

@@ -1,5 +1,6 @@
 """Public benchmarks run, and each part of them computes what its name says."""
 
+import re
 import builtins
 import csv
 import io
@@ -38,13 +39,13 @@ pytest.importorskip("river", reason="its sets and streams are measured on")
         ("river", "elec2.csv.xz", "| place of Ouzel"),
         ("capymoa", "electricity.csv.xz", "DEMS"),
         ("one-against-all", "heart.svm.xz", "| segment"),
-        ("drift", "heart.svm.xz", "| Sine   | gradual"),
+        ("drift", "heart.svm.xz", "| Sine | gradual"),
     ],
 )
 def test_an_experiment_leaves_a_table_and_a_plot(name, needs, said, data, tmp_path):
     find(name).load()(DataFolder(data(needs).parent), tmp_path, quick=True)
 
-    assert said in (tmp_path / f"{name}.md").read_text()
+    assert said in re.sub(" +", " ", (tmp_path / f"{name}.md").read_text())
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
 
 

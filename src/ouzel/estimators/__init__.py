@@ -32,6 +32,8 @@ from ouzel.estimators.gaussian import (
 )
 from ouzel.estimators.gradient import (
     AdaGradMulticlassClassifier,
+    CoinBettingClassifier,
+    CoinBettingRegressor,
     FOBOSClassifier,
     FOBOSRegressor,
     FTRLProximalClassifier,
@@ -79,6 +81,8 @@ __all__ = [
     "AutoRateClassifier",
     "AutoRateRegressor",
     "BEARClassifier",
+    "CoinBettingClassifier",
+    "CoinBettingRegressor",
     "ConfidenceWeightedClassifier",
     "CountMinClassifier",
     "ElementwiseNewtonClassifier",

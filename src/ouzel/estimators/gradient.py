@@ -63,6 +63,46 @@ class FTRLProximalRegressor(Named, Regressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class CoinBettingClassifier(Named, Classifier):
+    """Coin betting in continuous time: no step size to tune.
+
+    Chen, Langford & Orabona (2022), "Better Parameter-free Stochastic Optimization with ODE Updates for Coin-Betting".
+
+    Parameters
+    ----------
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = CoinBettingClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "coin-betting"
+
+    loss: Term = "logistic"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CoinBettingRegressor(Named, Regressor):
+    """CoinBetting on numbers: parameters of `CoinBettingClassifier`, losses of regression.
+
+    Examples
+    --------
+    >>> model = CoinBettingRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
+    """
+
+    learner = "coin-betting"
+
+    loss: Term = "absolute"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class RDAClassifier(Named, Classifier):
     """Regularised dual averaging, one step size for all features.
 

@@ -1,0 +1,94 @@
+"""Coin betting against the differential equation that it solves, and what follows from it."""
+
+import numpy as np
+import pytest
+
+from ouzel.learners.gradient import coin_betting
+from ouzel.model.model import Model
+from ouzel.streams.memory import blocks_from
+from ouzel.terms.losses import Absolute, Hinge, Logistic, Poisson, Squared, derivative, value
+from tests.learners.newton.test_online_newton import learn, stream
+from tests.oracles.coin_betting import BETS, CoinBetting
+
+
+def targets_of(loss, X, labels):
+    return labels if isinstance(loss, (Logistic, Hinge)) else X @ np.linspace(-2.0, 2.0, X.shape[1]) + 0.3 * labels
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("loss", [Logistic(), Hinge(), Squared(), Absolute()])
+def test_it_is_the_limit_of_many_small_bets(loss):
+    X, labels = stream(60, 4, seed=1)
+    targets = targets_of(loss, X, labels)
+    slow = CoinBetting(4)
+    margins = [
+        slow.learn(x.astype(float), lambda z, y=y: value(loss, z, y), lambda z, y=y: derivative(loss, z, y))
+        for x, y in zip(X, targets, strict=True)
+    ]
+
+    state, found = learn(coin_betting, X, targets, coin_betting.Settings(loss=loss))
+
+    np.testing.assert_allclose(found, margins, rtol=20.0 / BETS, atol=20.0 / BETS)
+    assert state.wealth[0] == pytest.approx(slow.log_wealth, abs=20.0 / BETS)
+    assert state.time[0] == pytest.approx(slow.time, abs=20.0 / BETS)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("loss", [Logistic(), Hinge(), Squared(), Absolute()])
+def test_the_wealth_is_above_what_its_bound_on_regret_rests_on(loss):
+    """d (ln W - |theta|^2 / 2 H) / dh = |theta|^2 / 2 H^2, so that ln W >= |theta|^2 / 2 H, on any stream."""
+    X, labels = stream(300, 5, seed=2)
+    for rows in (1, 10, 100, 300):
+        targets = targets_of(loss, X, labels)[:rows]
+        state, _ = learn(coin_betting, X[:rows], targets, coin_betting.Settings(loss=loss))
+        theta = state.total / state.largest[0]
+        assert state.wealth[0] >= theta @ theta / (2.0 * state.time[0]) - 1e-9
+        assert np.linalg.norm(theta) <= state.time[0]
+
+
+@pytest.mark.interpreted
+def test_an_example_of_the_absolute_loss_is_never_overshot():
+    """Its linear model is the loss itself on the side of the prediction."""
+    X, labels = stream(200, 4, seed=3)
+    targets = targets_of(Absolute(), X, labels)
+    settings = coin_betting.Settings(loss=Absolute())
+    fitted = 0
+    for row in range(1, 200):
+        state, margins = learn(coin_betting, X[:row], targets[:row], settings)
+        before, after = margins[-1] - targets[row - 1], X[row - 1] @ coin_betting.weights(state, settings)
+        error = (after - targets[row - 1]) * np.sign(before)
+        assert error >= -1e-6
+        fitted += error < 1e-6
+    assert fitted > 20  # examples that were fitted before the time was over
+
+
+@pytest.mark.interpreted
+def test_units_of_features_change_nothing():
+    X, labels = stream(200, 4, seed=4)
+
+    one, other = (learn(coin_betting, X * scale, labels, coin_betting.Settings())[1] for scale in (1.0, 1024.0))
+
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.interpreted
+def test_a_loss_without_a_least_value_of_0_is_bet_on_for_the_whole_time():
+    X, counts = np.ones((200, 1)), np.full(200, 3.0)
+
+    state, margins = learn(coin_betting, X, counts, coin_betting.Settings(loss=Poisson()))
+
+    below = sum(value(Poisson(), margin, 3.0) < 0.0 for margin in margins)
+    assert below > 0
+    assert state.time[0] > 1.0 + below - 1e-9
+
+
+def test_without_a_step_size_it_finds_weights_far_away():
+    """Of size 1, 30 and 1000, where a step size that suits one does not suit the others."""
+    random = np.random.default_rng(6)
+    X = random.standard_normal((20000, 5)).astype(np.float32)
+    direction = random.standard_normal(5)
+    for size in (1.0, 30.0, 1000.0):
+        model = Model("coin-betting", loss="absolute", scale_targets=False)
+        for block in blocks_from(X, size * X @ direction):
+            last = model.learn(block)
+        assert np.abs(last.margins[-1000:] - last.targets[-1000:]).mean() < 0.05 * size

@@ -53,6 +53,12 @@ def test_a_comparison_tells_who_leads(cell):
     assert "least error 0.0200, of ogd" in cell[-1]
 
 
+def test_a_comparison_tells_that_it_seeks_the_best_weights(cell):
+    ouzel.compare("ogd", ouzel.blocks_from(PAIRS), regret=True)
+
+    assert "best fixed weights of the first" in cell[-1]
+
+
 def test_elsewhere_nothing_is_shown(capsys):
     ouzel.progressive_validation(ouzel.OnlineClassifier("ogd"), ouzel.blocks_from(PAIRS))
 

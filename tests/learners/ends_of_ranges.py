@@ -17,7 +17,8 @@ from ouzel.streams.block import Block
 MANY = 50  # of what only memory bounds
 COSTLY = {"sketch_size": 40, "block_size": 20, "noise": 100}  # what large values of do is take time
 NEEDED = {("ons-invariant", "curvature"): {"eta": 0.1}}  # one of the two is above 0
-NEEDED |= {(name, "from_theory"): {"largest": 1.0} for name in ("ons", "ons-invariant", "son-oja", "son-fd", "son-rp")}
+NEWTON = ("ons", "ons-invariant", "son-oja", "son-fd", "son-rp", "sketched-adagrad")
+NEEDED |= {(name, "from_theory"): {"largest": 1.0} for name in NEWTON}
 NEEDED |= {
     (f"adagrad-{kind}", "from_domain"): {"penalty": "l2-ball(radius=1)"}
     for kind in ("eager", "eager-rda", "full", "full-rda")

@@ -210,17 +210,16 @@ def compare(
     >>> [(row["learner"], row["error_rate"]) for row in found.to_json()]
     [('ogd', 0.02), ('adagrad', 0.02)]
     """
+    options |= {"shuffles": shuffles, "jobs": jobs, "delay": delay, "regret": regret}
     if each:
         given = {"step_sizes": step_sizes, "l1": l1, "budgets": budgets, "grid": grid, "settings": settings}
-        options |= {"shuffles": shuffles, "jobs": jobs, "delay": delay, "regret": regret}
         return _on_each(learners, source, **given, **options)
     names: list[str] = []
     for learner in [learners] if isinstance(learners, str) or is_contestant(learners) else learners:
         names += learner_names(learner) if isinstance(learner, str) else [enter(learner, taken=names)]
     chosen = candidates(names, steps=step_sizes, l1=l1, budgets=budgets, settings=settings, grid=grid)
     title = ""
-    if isinstance(source, (str, Path)):
-        source = [source]
+    source = [source] if isinstance(source, (str, Path)) else source
     if isinstance(source, Sequence) and source and all(isinstance(part, (str, Path)) for part in source):
         from ouzel.streams.read import read
 
@@ -228,13 +227,16 @@ def compare(
         source = read([str(part) for part in source])
     line = None if shuffles else line_for(source)  # type: ignore[arg-type]
 
+    def show_best(done: int, rows: int) -> None:
+        if line is not None:
+            line.tell(rows, f"best fixed weights of the first {done:,}")
+
     def show(entries: list[Entry]) -> None:
         if line is not None:
             best = min(entries, key=lambda entry: entry.figure)
             line.tell(best.scores.examples, f"least error {figure(best.figure)}, of {name_of(best.candidate)}")
 
-    watch = Watch(on_progress=show)
-    options |= {"shuffles": shuffles, "jobs": jobs, "delay": delay, "regret": regret}
+    watch = Watch(on_progress=show, on_best=show_best)
     return run(chosen, source, title=title, watch=watch, **options)  # type: ignore[arg-type]
 
 

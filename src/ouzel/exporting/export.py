@@ -28,7 +28,8 @@ def export(model: Any, path: str | Path, prefix: str = PREFIX) -> list[str]:
     `.h`: a header of C99 without dependencies, the names of which begin with a `prefix`; its functions are returned.
     `awm`, `adagrad` and `ftrl-proximal` go on learning in it.
 
-    A learner whose predictions are not made of weights in that way (`sop`, `ons-invariant`) is refused: OuzelError.
+    A learner whose predictions are not made of weights in that way (`sop`, `ons-invariant`, `aioli`) is refused by an
+    OuzelError.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Public benchmarks run, and each part of them computes what its name says."""
 
-import re
 import builtins
 import csv
 import io
+import re
 import runpy
 from pathlib import Path
 

@@ -3,18 +3,22 @@
 `python benchmarks/alarms.py`: mistakes (0 or 1) of 40 streams each. First 20,000 examples without a change, in which
 all should be quiet; then the rate of mistakes rises. ADWIN and Page-Hinkley as River has them, and with a setting that
 makes as few false alarms as ours here: the first of a list that does. KSWIN (`--kswin`) takes ten minutes a change.
+`--series`: absolute errors of the default that predicts the next difference of the annotated series of River's package.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from river import drift
 
 from ouzel.evaluation.alarm import Alarm
+from reproduce.benchmarks.change_points import LAGS, SERIES, THINNED, of_differences, series_of
+from reproduce.provenance import DataFolder
 
 QUIET, AFTER, STREAMS, RATE = 20_000, 20_000, 40, 0.01
 CHANGES = ((0.05, 0.1), (0.1, 0.2), (0.3, 0.5))
@@ -71,11 +75,40 @@ def shown(name: str, setting: str, found: Found) -> str:
     return f"| {name} | {setting} | {false} of {STREAMS} | {'-' if not np.isfinite(median) else f'{median:,.0f}'} |"
 
 
+def all_of_river(make: Callable[[], Any], errors: np.ndarray) -> list[int]:
+    """Return the examples of all alarms of a detector of River."""
+    detector, found = make(), []
+    for example, error in enumerate(errors.tolist(), start=1):
+        detector.update(error)
+        if detector.drift_detected:
+            found.append(example)
+    return found
+
+
+def print_series() -> None:
+    """Print the alarms of each series beside its marks, as steps of the series; Ouzel learns differences of values."""
+    print("| series | steps | marked | Ouzel | ADWIN | KSWIN |\n| --- | ---: | --- | --- | --- | --- |")
+    for name in SERIES:
+        series = series_of(DataFolder(Path()), name)
+        X, y = series.rows()
+        errors = np.abs(of_differences(X, y) - y)[1:]
+        ours = [event.example for event in Alarm(RATE).add(errors)]
+        found = [ours, *(all_of_river(make, errors) for make in (drift.ADWIN, lambda: drift.KSWIN(seed=1)))]
+        shown = [", ".join(f"{example + LAGS + 1}" for example in examples) or "-" for examples in found]
+        marks = "in another copy" if name in THINNED else ", ".join(map(str, series.marked))
+        print(f"| {series.name} | {len(series.values):,} | {marks} | {' | '.join(shown)} |")
+
+
 def main() -> None:
-    """Print a table for each change."""
+    """Print a table for each change, or of the series."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kswin", action="store_true", help="KSWIN as well")
-    detectors = {**DETECTORS, **(KSWIN if parser.parse_args().kswin else {})}
+    parser.add_argument("--series", action="store_true", help="annotated series in place of simulated mistakes")
+    given = parser.parse_args()
+    if given.series:
+        print_series()
+        return
+    detectors = {**DETECTORS, **(KSWIN if given.kswin else {})}
     for before, after in CHANGES:
         print(f"\nmistakes rise from {before:.0%} to {after:.0%} after {QUIET:,} examples\n")
         print("| detector | setting | false alarms | median examples until the alarm |\n| --- | --- | ---: | ---: |")

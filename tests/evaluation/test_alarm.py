@@ -14,21 +14,25 @@ from ouzel.evaluation.progressive import Run, progressive_validation
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
-POWERS, LINES = (15 / 16, 7 / 8, 3 / 4, 1 / 2, 1 / 4), (0.25, 1.0)
+POWERS, LINES, ODDS = (15 / 16, 7 / 8, 3 / 4, 1 / 2, 1 / 4), (0.25, 1.0), (1.5, 2.5, 5.0)
 
 
 def slow_capital(errors):
     """The martingale after each error: p-values by counting, a product of bets for each beginning."""
     found, begun, asleep = [], [], 1.0  # begun: a bet's capital by its beginning
-    bets = [lambda p, k=k: k * p ** (k - 1) for k in POWERS] + [lambda p, e=e: 1 + e * (1 - 2 * p) for e in LINES]
+    bets = [lambda p, q, k=k: k * p ** (k - 1) for k in POWERS]
+    bets += [lambda p, q, e=e: 1 + e * (1 - 2 * p) for e in LINES]
+    bets += [lambda p, q, o=o: (o if p < q else 1) / (1 + (o - 1) * q) for o in ODDS]
     for n, error in enumerate(errors, start=1):
         so_far = errors[:n]
         theta = _uniform.py_func(n) if hasattr(_uniform, "py_func") else _uniform(n)
         p = (np.sum(so_far > error) + theta * np.sum(so_far == error)) / n
+        q = np.mean(so_far[:-1] > 0) if n > 1 else 0.0
+        q = q if 0.0 < q <= 0.5 else 0.25
         left = 1.0 / sqrt(sqrt(sqrt(n + 1)))
         begun.append(np.full(len(bets), asleep - left))
         asleep = left
-        begun = [capital * np.array([bet(p) for bet in bets]) for capital in begun]
+        begun = [capital * np.array([bet(p, q) for bet in bets]) for capital in begun]
         found.append(asleep + np.sum(begun) / len(bets))
     return np.array(found)
 
@@ -36,7 +40,8 @@ def slow_capital(errors):
 def test_capital_is_that_of_the_oracle():
     with np.errstate(over="ignore"):
         random = np.random.default_rng(3)
-        for errors in ((random.random(150) < 0.2).astype(float), 2.0 ** random.integers(-3, 4, 150)):
+        some = (random.random(150) < 0.2).astype(float), (random.random(150) < 0.7).astype(float)
+        for errors in (*some, 2.0 ** random.integers(-3, 4, 150)):
             alarm, capital = Alarm(1e-100), slow_capital(errors)
             for stop in (1, 70, 150):
                 alarm.add(errors[int(alarm.counts[1]) : stop])
@@ -112,6 +117,7 @@ def test_any_size_of_blocks_saved_in_between_gives_the_same_bits():
         {"bins": [[9999], [1]]},
         {"counts": [1.0]},
         {"capital": [-1.0] * 7},
+        {"capital": [0.0] * 8},
         {"rate": 2.0},
         {"events": [[1]]},
         {"bins": 3},
@@ -122,6 +128,17 @@ def test_what_no_alarm_can_have_noted_is_refused(forged):
     stored["alarm"] |= forged
     with pytest.raises(OuzelError, match="is not sound"):
         Run(Model("ogd")).restore(stored)
+
+
+def test_an_alarm_that_version_0_2_0_saved_goes_on():
+    alarm = Alarm(0.01)
+    alarm.add(np.zeros(500))
+    older = json.loads(json.dumps(alarm.to_json()))
+    older["capital"] = older["capital"][:7]
+
+    (found,) = Alarm.from_json(older).add(np.ones(20))
+
+    assert found.example < 510
 
 
 def changed(path, n=6000):

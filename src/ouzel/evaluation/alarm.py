@@ -7,8 +7,13 @@ Each error gets a conformal p-value: its rank among all errors so far, ties brok
 If errors are exchangeable, p-values are independent and uniform (Vovk, Gammerman & Shafer 2005, "Algorithmic Learning
 in a Random World"; Vovk 2021, "Testing Randomness Online", Statistical Science 36), so that the product of bets f(p),
 with an integral of 1, is a martingale: by Ville's inequality it ever reaches 1 / rate with at most this probability.
-Bets are on small p alone, f falling: the powers κ p^(κ - 1) and lines 1 + ε (1 - 2p). So errors that fall, as those of
-a model that learns, can but lose. Each bet begins at every example with a part of the capital that is set aside for
+Bets are on small p alone, f falling: the powers κ p^(κ - 1), lines 1 + ε (1 - 2p), and for odds o, with q the share of
+errors before that were not 0, or a quarter where these are more than half,
+
+    f(p) = (o if p < q else 1) / (1 + (o - 1) q),
+
+the likelihood ratio of mistakes whose odds are o times as large. So errors that fall, as those of a model that learns,
+can but lose. Each bet begins at every example with a part of the capital that is set aside for
 it, and 1 - (n + 1)^(-1/8) of it has begun by example n: a change is found late in a stream, too.
 
 After an alarm all is counted anew. The k-th alarm may use rate / (k (k + 1)), which adds up to the rate.
@@ -30,7 +35,10 @@ from ouzel.ranges import Range, ranged
 Rate = Annotated[float, Range(0.0, 0.5, above=True), "false alarms over the whole life"]
 PARTS, OCTAVES = 4, 40  # bins of errors: to a factor of 2, and factors on either side of 1
 BINS = 2 * OCTAVES * PARTS + 2  # the first is 0, the last is what is larger, or not a number
-BETS = 7
+ODDS = (1.5, 2.5, 5.0)
+OTHERS = 7  # bets
+BETS = OTHERS + len(ODDS)
+USUAL, LARGEST = 0.25, 0.5  # share of errors: where more than the largest are not 0, the usual one is bet on
 SEEN, EXAMPLES, ALARMS, SUM = range(4)  # places of `counts`
 MOST_EVENTS = 100  # that are kept
 
@@ -82,6 +90,9 @@ def watch(errors, rate, counts, bins, capital):
         larger = 0
         for k in range(place + 1, BINS):
             larger += bins[k]
+        share = USUAL
+        if 0.0 < counts[SEEN] - bins[0] <= LARGEST * counts[SEEN]:
+            share = 1.0 - bins[0] / counts[SEEN]
         counts[SEEN] += 1.0
         counts[EXAMPLES] += 1.0
         bins[place] += 1
@@ -98,6 +109,10 @@ def watch(errors, rate, counts, bins, capital):
         capital[4] = (capital[4] + begins) * 0.25 / (half * quarter)
         capital[5] = (capital[5] + begins) * (1.25 - 0.5 * p)
         capital[6] = (capital[6] + begins) * (2.0 - 2.0 * p)
+        for k in range(len(ODDS)):
+            place = OTHERS + k
+            won = ODDS[k] if p < share else 1.0
+            capital[place] = (capital[place] + begins) * won / (1.0 + (ODDS[k] - 1.0) * share)
         total = 0.0
         for k in range(BETS):
             total += capital[k]
@@ -180,7 +195,8 @@ class Alarm:
             raise ValueError("bins of errors that are none")
         self.bins[places] = numbers
         _fill(self.counts, stored["counts"])
-        _fill(self.capital, stored["capital"])
+        capital = stored["capital"]
+        _fill(self.capital[: len(capital)] if len(capital) == OTHERS else self.capital, capital)  # of version 0.2.0
         self.events += [Drift(int(example), float(before)) for example, before in stored["events"]]
 
 

@@ -24,6 +24,7 @@ READING = ("--format", "--delimiter", "--column-names")  # which predicting and 
 REPEATED = ("--cross", "--ngrams", "--ignore", "--only-columns", "--set")
 ADAGRAD = "adagrad"  # what Vowpal Wabbit learns by, and with its penalties
 MODEL = "model.ouzel"  # where no model is named, and a further command needs one
+FOLDER = "served"  # of a service
 FOREIGN = "of Vowpal Wabbit"
 
 
@@ -70,8 +71,10 @@ def translated(arguments: Sequence[str]) -> Translation:
 
     >>> translated(["-d", "t.vw", "-b22", "--loss_function=logistic", "-f", "m"]).commands
     [['train', 't.vw', '--model', 'm', '--bits', '22', '--loss', 'logistic']]
+    >>> translated(["vw", "-d", "t.vw", "--loss_function", "logistic"]).commands
+    [['train', 't.vw', '--loss', 'logistic']]
     """
-    given = list(parsed(arguments))
+    given = list(parsed(arguments[arguments[:1] == ["vw"] :]))  # the program's own name may stand in front
     found = Translation()
     parts: dict[str, list[list[str]]] = {}
     files = [entry.value for entry in given if "-d" in entry.option.names] or ["-"]
@@ -136,7 +139,7 @@ def _counts(known: Option, given: Sequence[Given]) -> bool:
 def _compose(found: Translation, parts: dict[str, list[list[str]]], files: list[str]) -> None:
     """Compose the commands of their arguments: the training, then what is done with its model."""
     training = _last_ones(chain.from_iterable(parts.get("train", [])))
-    further = [name for name in ("test", "predict", "top") if name in parts]
+    further = [name for name in ("test", "predict", "top", "serve") if name in parts]
     model = training.get("--resume", training.get("--model", [""]))[0]
     if "test" in parts:
         if not model:
@@ -146,13 +149,23 @@ def _compose(found: Translation, parts: dict[str, list[list[str]]], files: list[
         if unused:
             found.remarks.append(f"{', '.join(unused)} left out: the model was learnt with its own")
     else:
-        if further and "--model" not in training:
+        serving = "serve" in parts and files == ["-"]  # which learns what it is sent
+        if further and "--model" not in training and not serving:
             training["--model"] = [model := MODEL]
         model = training.get("--model", [model])[0]
         if "--resume" not in training:  # whose model has its learner and settings
             _settle(training, found)
-        found.commands.append(["train", *files, *_flat(training)])
+        if not serving:
+            found.commands.append(["train", *files, *_flat(training)])
+        elif "--resume" not in training:
+            training.pop("--model", None)
+            model = ""
+            parts["serve"].insert(0, _flat(training))
     for name in further:
+        if name == "serve":
+            begin = ["--model", model] if model else []
+            found.commands.append(["serve", "--data", FOLDER, *begin, *chain.from_iterable(parts["serve"])])
+            continue
         reading = {option: values for option, values in training.items() if option in READING}
         given = [] if name == "top" else [*files, *_flat(reading)]
         outputs = [arguments for arguments in parts[name] if "--output" in arguments] or [[]]

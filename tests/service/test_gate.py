@@ -9,7 +9,7 @@ from ouzel.service.endpoint import MODEL
 from ouzel.service.limits import ServiceLimits, limits_of
 from ouzel.service.routes import ENDPOINTS
 from ouzel.service.server import Place, logger
-from ouzel.service.tokens import Tokens, make_token
+from ouzel.service.tokens import Tokens, make_token, read_token
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -267,3 +267,18 @@ def test_a_mistake_of_our_own_stops_learning_and_not_answering(client, monkeypat
     assert "start it again" in client.get("/ready").json()["failures"]["model"]
     assert client.post("/v1/predict", json={"x": 1}).status_code == 200
     assert client.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize("text", ["", "till predict,learn 1e5b81e2\n", "one\ntwo\n", "tökén"])
+def test_a_file_that_holds_no_single_token_is_refused_before_anything_is_sent(tmp_path, text):
+    (tmp_path / "tokens").write_text(text)
+
+    with pytest.raises(OuzelError, match="tokens: expected one token, which `ouzel serve --new-token NAME` shows once"):
+        read_token(str(tmp_path / "tokens"))
+
+
+def test_a_wrong_path_or_method_is_told_what_there_is(start):
+    client = start()
+
+    assert client.get("/predict").json()["detail"] == "there is no path '/predict'; /openapi.json lists all"
+    assert client.get("/v1/learn").json()["detail"] == "/v1/learn takes POST; got GET"

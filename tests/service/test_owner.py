@@ -3,6 +3,7 @@
 import pytest
 
 from ouzel.cli.app import run
+from ouzel.errors import OuzelError
 from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.owner import Owner
@@ -87,3 +88,11 @@ def test_a_rise_of_errors_is_an_alarm_and_a_metric(tmp_path):
     assert 2000 < event["example"] < 2100
     assert event["before"] < 0.05
     assert predictor.figures()["alarms"] == 1.0
+
+
+def test_options_that_contradict_a_served_model_name_a_way_on_that_a_service_has(tmp_path):
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, {"label": "y"})
+
+    with pytest.raises(OuzelError, match="trained with --learner adagrad; leave the option out to go on, or begin"):
+        begin(folder, None, "ogd", {}, {"label": "y"})

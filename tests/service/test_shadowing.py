@@ -3,6 +3,7 @@
 import json
 import time
 
+from ouzel.cli.app import run
 from ouzel.model import persistence
 from ouzel.service.folder import Folder
 
@@ -113,3 +114,27 @@ def test_a_shadow_that_is_made_for_an_alarm_is_the_leader_untrained(start, tmp_p
         0,
     )
     assert notes["reading"] == stored["reading"]
+
+
+def test_a_start_without_the_promoted_model_says_so(start, tmp_path, capsys):
+    client = start(names=("model", "next"), shadow=True)
+    client.post("/v1/models/next/promote")
+    client.__exit__(None, None, None)
+    capsys.readouterr()
+
+    assert run(["serve", "--data", str(tmp_path), "--check"]) == 0
+    assert "next, which was promoted, is not served; add --extra-model next" in capsys.readouterr().err
+    assert run(["serve", "--data", str(tmp_path), "--check", "--extra-model", "next"]) == 0
+    assert "promoted" not in capsys.readouterr().err
+
+
+def test_an_alarm_has_the_number_of_its_example_in_the_log_after_a_restart_too(start):
+    client = start()
+    learn_rule(client, range(1000), 1)
+    client.__exit__(None, None, None)  # with a snapshot
+    client = start()
+    learn_rule(client, range(1000, 2500), 1)
+    learn_rule(client, range(2500, 3000), -1)
+
+    (alarm,) = client.get("/v1/model").json()["drift"]
+    assert 2500 < alarm["example"] < 2600

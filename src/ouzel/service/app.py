@@ -72,11 +72,12 @@ class Router:
                 known = self._routes.get("/".join([*parts[:3], MODEL, *parts[4:]]))
                 scope["path_params"] = {"model": parts[3]}
         if known is None:
-            raise ProblemError(404, "Not Found")
+            raise ProblemError(404, f"there is no path {path!r}; /openapi.json lists all")
         handler = known.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if handler is None:
             methods = [*known, *(["HEAD"] if "GET" in known else [])]
-            raise ProblemError(405, "Method Not Allowed", {"Allow": ", ".join(sorted(methods))})
+            detail = f"{path} takes {', '.join(known)}; got {scope['method']}"
+            raise ProblemError(405, detail, {"Allow": ", ".join(sorted(methods))})
         return handler
 
     async def _live(self, receive: Receive, send: Send) -> None:

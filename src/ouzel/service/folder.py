@@ -29,7 +29,7 @@ from ouzel.service.owner import Owner
 from ouzel.streams.block import ROWS
 from ouzel.streams.formats.records import ID, framed
 from ouzel.streams.options import OF_MESSAGES
-from ouzel.training.resume_options import validate_resume_options
+from ouzel.training.resume_options import ContradictionError, validate_resume_options
 
 BASE, LOG, READERS, FOLLOWS = "base.ouzel", "log.sqlite", "readers", "follows"
 SNAPSHOT = re.compile(r"snapshot-(\d{12})\.ouzel")
@@ -166,6 +166,14 @@ def _parts(rows: Iterator[Entry]) -> Iterator[list[Entry]]:
         yield part
 
 
+def _check_agreement(*given: Any) -> None:
+    try:
+        validate_resume_options(*given)
+    except ContradictionError as error:
+        advice = "leave the option out to go on, or begin a new model with another --name or --data"
+        raise ContradictionError(f"{str(error).rpartition('; ')[0]}; {advice}") from None
+
+
 def learnt_of(snapshot: Path) -> int:
     """Return the number of examples of the log that a snapshot has learnt, by its name."""
     found = SNAPSHOT.fullmatch(snapshot.name)
@@ -194,9 +202,7 @@ def begin(
     if folder.begun:
         model, notes = persistence.load_notes(folder.base)
         prepared = {**AS_IT_IS, "class_weight": None, **given}
-        validate_resume_options(
-            str(folder.base), model, notes.get("reading", {}), learner, settings, True, prepared, reading
-        )
+        _check_agreement(str(folder.base), model, notes.get("reading", {}), learner, settings, True, prepared, reading)
         return f"{folder.path}: going on"
     notes = {}
     if file is not None:
@@ -235,7 +241,7 @@ def check_folders(
             model, notes = persistence.load_notes(folder.base)
             if folder is folders[0]:
                 stored, prepared = notes.get("reading", {}), {**AS_IT_IS, "class_weight": None, **given}
-                validate_resume_options(str(folder.base), model, stored, learner, settings, True, prepared, reading)
+                _check_agreement(str(folder.base), model, stored, learner, settings, True, prepared, reading)
             owner, examples = folder.open()
             yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
             examples.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from operator import is_not
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.alarm import Alarm, Drift
+from ouzel.evaluation.alarm import MOST_EVENTS, Alarm, Drift
 from ouzel.evaluation.mistakes import errors_of
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
@@ -72,7 +73,8 @@ class Owner:
         self.digest = Digest()
         self.run = _run_of(self.model)
         self.alarm = Alarm()  # of this start of the service
-        self.new_alarms: list[Drift] = []  # not yet reported; their examples are numbers of the log
+        self.drift: deque[Drift] = deque(maxlen=MOST_EVENTS)  # the last alarms; their examples are numbers of the log
+        self.new_alarms: list[Drift] = []  # those not yet reported
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
@@ -119,7 +121,8 @@ class Owner:
             self.record.extend(self.digest, block)
             for event in self.alarm.add(errors_of(self.model.task, outcome)):
                 number = self.learnt - (self.alarm.examples - event.example)
-                self.new_alarms.append(event._replace(example=number))
+                self.drift.append(event._replace(example=number))
+                self.new_alarms.append(self.drift[-1])
             return answers_before(self.model, outcome, known) if return_predictions else []
 
     def predict(self, examples: Sequence[Example | Row], now: bool = False) -> list[Answer]:

@@ -119,7 +119,7 @@ class Predictor:
             "examples_in_all": self.owner.model.examples,
             "log": self.owner.learnt,
             "up_since": self.begun,
-            "drift": [event._asdict() for event in self.owner.alarm.events],
+            "drift": [event._asdict() for event in self.owner.drift],
             **self.now(),
         }
 

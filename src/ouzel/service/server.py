@@ -191,7 +191,8 @@ def _listen(
     try:
         server.run(None if shared is None else [shared])
     except SystemExit:  # which uvicorn raises if it cannot listen
-        raise OuzelError(f"{place.host}:{place.port}: cannot listen there; try another --port or --host") from None
+        where = f"{place.host}:{place.port}"
+        raise OuzelError(f"{where}: cannot listen there (is it in use?); try another --port or --host") from None
     log.info("ended")
 
 

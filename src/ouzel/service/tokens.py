@@ -41,9 +41,14 @@ def make_token(name: str, scopes: list[str]) -> tuple[str, str]:
 def read_token(path: str) -> str:
     """Return the token in a file."""
     try:
-        return Path(path).read_text().strip()
+        token = Path(path).read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise OuzelError(f"{path}: cannot be read ({error}); put the token in it") from None
+    if not token.isascii() or len(token.split()) != 1:
+        raise OuzelError(
+            f"{path}: expected one token, which `ouzel serve --new-token NAME` shows once; --tokens files have hashes"
+        )
+    return token
 
 
 class Tokens:

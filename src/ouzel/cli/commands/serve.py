@@ -174,6 +174,10 @@ def serve(
     settings, reading = learning.settings, columns.keywords()
     given = {name: preparation.prepared[name] for name in ("class_weight", "interval", "interval_by", "calibrate")}
     check_messages(plans, reading)
+    first = promoted(Path(models.data))
+    if first is not None and first not in names:
+        remark = f"{models.data}: {first}, which was promoted, is not served; add --extra-model {first}"
+        print(remark, file=sys.stderr)
     if check:
         sound = check_folders(folders, models.model, learner, settings, reading, given)
         for remark in chain(place.sound_parts(), sound):
@@ -185,5 +189,4 @@ def serve(
     for folder in made:
         if not folder.begun:
             folder.begin_anew(folders[0])
-    first = promoted(Path(models.data))
     serve(sorted(folders, key=lambda folder: folder.name != first), place, models.shadow, models.shadow_on_alarm)

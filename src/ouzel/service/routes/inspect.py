@@ -112,10 +112,10 @@ async def events(request: Request, served: Served) -> Response:
 
 
 async def _events(served: Served) -> AsyncIterator[bytes]:
-    reported = max((event.example for event in served.owner.alarm.events), default=0)
+    reported = max((event.example for event in served.owner.drift), default=0)
     snapshot = ""
     while not served.ending:
-        for event in list(served.owner.alarm.events):
+        for event in list(served.owner.drift):
             if event.example > reported:
                 yield _event("drift", event._asdict())
                 reported = event.example

@@ -245,7 +245,8 @@ def object_of(line: bytes) -> dict[str, Any]:
     """The object in a line; ValueError or RecursionError if there is none."""
     row = DECODER.decode(line.decode())
     if not isinstance(row, dict):
-        raise UnexpectedError(f"a {type(row).__name__}", EXAMPLE)
+        kind = type(row).__name__
+        raise UnexpectedError(f"an {kind}" if kind == "int" else f"a {kind}", EXAMPLE)
     if SURROGATE.search(line):
         json.dumps(row, ensure_ascii=False).encode()  # UnicodeEncodeError if a half stands alone
     return row

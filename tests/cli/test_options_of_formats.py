@@ -108,6 +108,18 @@ def test_columns_that_are_missing_or_not_known_are_named_on_standard_error(ouzel
     assert "columns b are missing: their values count as absent" in ran.err
 
 
+@pytest.mark.parametrize("trained", ["t.csv", "t.jsonl"])
+def test_a_table_of_other_columns_alone_is_named_whatever_the_model_learnt_from(ouzel, tmp_path, trained):
+    (tmp_path / "t.csv").write_text("y,a\n1,2\n0,3\n")
+    (tmp_path / "t.jsonl").write_text('{"y": 1, "a": 2}\n{"y": 0, "a": 3}\n')
+    (tmp_path / "new.csv").write_text("c,d\n1,2\n")
+    ouzel("train", tmp_path / trained, "--label", "y", "--model", tmp_path / "m")
+
+    said = ouzel("predict", tmp_path / "m", tmp_path / "new.csv", "--only", "labels").err
+
+    assert "columns c, d are not known" in said or "the model knows none of the columns c, d" in said
+
+
 def test_a_column_decided_against_first_sight_is_told_and_can_be_said_otherwise(ouzel, tmp_path):
     (tmp_path / "t.csv").write_text("y,zip\n1,02139\n0,10001\n" * 1 + "1,02139\n0,10001\n" * 9)
 

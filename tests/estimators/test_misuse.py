@@ -23,6 +23,10 @@ MISUSES = {
     "save nowhere": (lambda: model().save(None), "path of a file"),
     "info of a number": (lambda: ouzel.info(3), "path of a file"),
     "convert to a number": (lambda: ouzel.convert([], 4), "path of a file"),
+    "validate on pairs": (
+        lambda: ouzel.progressive_validation(model(), [({"a": 1.0}, True)]),
+        "a stream is blocks of examples, and this has a tuple; give ouzel.blocks_from(data)",
+    ),
     "write what is no stream": (lambda: ouzel.write_svmlight(3, "x.svm"), "a stream is blocks of examples"),
     "merge nothing": (lambda: ouzel.merge([]), "at least one model"),
     "merge one": (lambda: ouzel.merge(model()), "as a list; got OnlineClassifier"),
@@ -147,3 +151,14 @@ def test_learners_are_listed_with_what_they_learn():
     assert found["arow"]["tasks"] == ["classification"]
     assert found["awm"]["summary"].startswith("Active-Set")
     assert "<td>son-oja</td>" in ouzel.list_learners()._repr_html_()
+
+
+def test_a_warning_of_data_points_at_the_line_that_gave_them():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    fitted = ouzel.OnlineClassifier("ogd").fit(frame, ["dry", "wet"])
+
+    with pytest.warns(UserWarning, match="columns b are missing") as caught:
+        fitted.predict(frame[["a"]])
+
+    assert {warning.filename for warning in caught} == {__file__}

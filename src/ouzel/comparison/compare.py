@@ -168,9 +168,9 @@ def compare(
     learners: str | Sequence[Any],
     source: str | Path | Sequence[str | Path] | Iterable[Block] | Mapping[str, Iterable[Block]],
     *,
-    step_sizes: Sequence[float] = (),
-    l1: Sequence[float] = (),
-    budgets: Sequence[str | float] = (),
+    step_sizes: str | Sequence[float] = (),
+    l1: str | Sequence[float] = (),
+    budgets: str | Sequence[str | float] = (),
     grid: Mapping[str, Sequence[Any]] = {},
     settings: dict[str, Any] | None = None,
     shuffles: int = 0,
@@ -191,7 +191,7 @@ def compare(
         scikit-learn's `partial_fit` and `predict`, which are copied and left as they are
     source : a file or several, or blocks such as `ouzel.read(...)` and `ouzel.blocks_from(...)` give; with `each` also
         blocks by their names, `{"heart": ouzel.read(...)}`
-    step_sizes, l1, budgets : values to try of each learner that has such a setting
+    step_sizes, l1, budgets : values to try of each learner that has such a setting; or a range, "2^-3:2^6"
     grid : values to try of any settings by name, `{"sketch_size": [5, 10]}`, of each learner that has them
     settings : further settings, for those that have them
     shuffles : number of random orders, in memory, instead of one pass

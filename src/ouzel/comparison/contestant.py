@@ -103,7 +103,9 @@ class Contestant:
             raise
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise OuzelError(f"{self.learner.name}: cannot learn this stream ({reason})") from error
+            words = not self.task.numbers and any(isinstance(label, str) for label in labels)
+            advice = "; if it wants no words as labels, name the class that is +1 (--label-positive)" if words else ""
+            raise OuzelError(f"{self.learner.name}: cannot learn this stream ({reason}){advice}") from error
         return self._outcome(block, predictions)
 
     def _one_by_one(self, block: Block, labels: list[Any]) -> list[Any]:

@@ -108,13 +108,21 @@ def _named(text: str, taken: Sequence[str]) -> str:
 def candidates(
     learners: Sequence[str],
     *,
-    steps: Sequence[float] = (),
-    l1: Sequence[float] = (),
-    budgets: Sequence[str | float] = (),
+    steps: str | Sequence[float] = (),
+    l1: str | Sequence[float] = (),
+    budgets: str | Sequence[str | float] = (),
     settings: dict[str, Any] | None = None,
     grid: Mapping[str, Sequence[Any]] = {},
 ) -> list[Candidate]:
-    """Every learner with every choice that it has a setting for; `grid` has values of any settings by their names."""
+    """Every learner with every choice that it has a setting for; `grid` has values of any settings by their names.
+
+    Text is a range, or a list of budgets, as on the command line.
+
+    >>> [candidate.step for candidate in candidates(["ogd"], steps="2^-1:2^1")]
+    [0.5, 1.0, 2.0]
+    """
+    steps, l1 = (parse_range(values) if isinstance(values, str) else values for values in (steps, l1))
+    budgets = budgets.split(",") if isinstance(budgets, str) else budgets
     found = []
     given = settings or {}
     fields = {name: () if entered(name) else catalogue.find(name).settings._fields for name in learners}

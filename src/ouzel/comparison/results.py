@@ -141,7 +141,7 @@ def table_of_reading(
         shown_class = first.model.classes.known[first.scores.rare_class]
         note += f"\naverage precision and F1 of the rare class, {shown_class}"
     if any(row[0].warnings for row in rows):
-        note += "\n! diverged: far worse than a prediction without features; try smaller steps"
+        note += "\n! diverged: far worse than a prediction without features; try smaller steps or standardized columns"
     return Table([*titles, "seconds"], cells, records, note)
 
 
@@ -178,7 +178,7 @@ def table_of_orders(found: Sequence[Summary]) -> Table:
         for name, (mean, spread) in row.items():
             record |= {name: mean, f"{name}_sd": spread}
         records.append({**record, "p_best_is_better": float(chance)})
-    note = f"± is the standard deviation (n - 1) over {orders} random orders"
+    note = f"± is the standard deviation (n - 1) over {orders} random order{'s' if orders > 1 else ''}"
     if orders > 1 and len(found) > 1:
         test = f"a paired t-test, p < {LEVEL:g} by Holm's correction"
         note = (

@@ -7,6 +7,7 @@ file of the same table gives. Dictionaries give the digits that they give one by
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -242,7 +243,11 @@ def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
 
 
 def _warn(line: str) -> None:
-    warnings.warn(line, stacklevel=2)
+    """Warn at the line outside of this package that the data were given at."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ouzel":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(line, stacklevel=level)
 
 
 def warn_of_remark(model: Model) -> None:

@@ -28,6 +28,8 @@ OTHER_NAMES = {
     **dict.fromkeys(("random_state", "random_seed"), "which is called seed here"),
     **dict.fromkeys(("alpha", "reg_lambda", "weight_decay"), "a strength of which is called l2, or l1, here"),
     **dict.fromkeys(("tol", "early_stopping", "n_iter_no_change"), "which one pass over a stream does without"),
+    **dict.fromkeys(("half_life", "fading_factor"), "which is called forget in Python, --half-life in commands"),
+    "optimizer": 'for learners are what River calls optimizers: OnlineClassifier("adagrad")',
     "C": "whose counterpart is l2, for regularised losses, or aggressiveness, of pa and scw",
     "l1_ratio": "for l1 and l2 are strengths of their own",
     "power_t": "which is called power here, where there is one",

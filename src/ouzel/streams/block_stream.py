@@ -238,6 +238,10 @@ class GivenBlocks(BlockIterator):
 
     def _next(self) -> Block:
         block = next(self._blocks)
+        if not isinstance(block, Block):
+            raise OuzelError(
+                f"a stream is blocks of examples, and this has a {type(block).__name__}; give ouzel.blocks_from(data)"
+            )
         self.examples += block.rows
         self.space = block.space
         return block

@@ -145,6 +145,8 @@ class Columns:
             features = kinds.known_ones(features, name)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
+        elif predicting and features and options.space.kinds and not set(features) & set(options.space.kinds):
+            kinds.say(f"{name}: the model knows none of the columns {listed(features, 5)}")
         self.features = FeatureColumns(features, options, typed, name, kinds, emitter or NameEmitter(options.bits))
 
     def _check_names(self, names: list[str]) -> None:

@@ -79,7 +79,7 @@ def hindrance(model: Model) -> str | None:
     if len(model.classes) == 1 or not (model.task.numbers or len(model.classes)):
         return "it has met one class alone"
     if model.forget or model.class_weight is not None:
-        return "a device does not forget, and weighs all classes alike: leave out --forget and --class-weight"
+        return "a device does not forget, and weighs all classes alike: leave out --half-life and --class-weight"
     return None
 
 

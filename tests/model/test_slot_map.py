@@ -230,3 +230,13 @@ def test_an_example_of_importance_0_takes_no_slot():
     model.learn(wide([5, 7, 9], [1.0, 0.0, 1.0]))
 
     assert model.slot_map.ids.tolist() == [5, 9]
+
+
+def test_too_many_bits_and_too_large_an_id_are_advised_apart(monkeypatch):
+    monkeypatch.setattr("ouzel.model.room.memory", lambda: 1 << 20)
+    names = [({f"word{k}": 1.0}, k % 2) for k in range(100)]
+
+    with pytest.raises(RoomError, match="hash to fewer --bits"):
+        ouzel.progressive_validation(ouzel.Model("ogd", bits=22), ouzel.blocks_from(names, bits=22))
+    with pytest.raises(RoomError, match="renumber the ids"):
+        ouzel.progressive_validation(ouzel.Model("ogd"), ouzel.blocks_from([({3_000_000: 1.0}, 1)]))

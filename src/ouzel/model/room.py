@@ -113,9 +113,10 @@ def check_room(model: Any, largest: int, new: int = 0) -> None:
         raise RoomError(str(error)) from None
     needed += model.preparation.nbytes(capacity)
     if needed > memory():
+        fewer = "hash to fewer --bits" if largest < 1 << model.bits else "renumber the ids"
         raise RoomError(
             f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
-            "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
+            f"{fewer}, or use a learner with a byte budget (awm), which takes any id"
         )
 
 

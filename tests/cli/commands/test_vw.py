@@ -89,6 +89,10 @@ def test_what_has_no_equivalent_or_is_not_needed_is_one_line(ouzel, given, remar
     assert any(line.startswith("ouzel train t.vw") for line in lines)
 
 
+def test_a_line_that_holds_nothing_out_is_not_told_how_to():
+    assert not any("tenth" in remark for remark in translated(["t.vw", "--passes", "3", "--holdout_off"]).remarks)
+
+
 @pytest.mark.parametrize("option", options(), ids=lambda option: option.names[0])
 def test_every_option_of_the_table_becomes_an_argument_a_command_or_a_remark(option):
     sample = next(iter(option.values), {"namespaces": "ab", "namespace": "a"}.get(option.type, "2"))

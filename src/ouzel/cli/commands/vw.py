@@ -192,7 +192,8 @@ def _settle(training: dict[str, list[str]], found: Translation) -> None:
             del training[name]
             found.remarks.append(f"`{name}` is left out: {training['--learner'][0]} has no such setting")
     passes = int(training.get("--passes", ["1"])[0])
-    if passes > 1 and "--holdout-every" not in training:
+    none_held_out = any(remark.startswith("`--holdout_off`") for remark in found.remarks)
+    if passes > 1 and "--holdout-every" not in training and not none_held_out:
         found.remarks.append(
             f"with {passes} passes Vowpal Wabbit holds out every tenth example; `--holdout-every 10` does so here"
         )

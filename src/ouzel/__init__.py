@@ -57,6 +57,8 @@ _HOME = {
     "FTRLProximalRegressor": "ouzel.estimators.gradient",
     "CoinBettingClassifier": "ouzel.estimators.gradient",
     "CoinBettingRegressor": "ouzel.estimators.gradient",
+    "MetaGradClassifier": "ouzel.estimators.gradient",
+    "MetaGradRegressor": "ouzel.estimators.gradient",
     "RDAClassifier": "ouzel.estimators.gradient",
     "RDARegressor": "ouzel.estimators.gradient",
     "FOBOSClassifier": "ouzel.estimators.gradient",

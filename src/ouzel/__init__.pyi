@@ -36,6 +36,8 @@ from ouzel.estimators.gradient import FOBOSClassifier as FOBOSClassifier
 from ouzel.estimators.gradient import FOBOSRegressor as FOBOSRegressor
 from ouzel.estimators.gradient import FTRLProximalClassifier as FTRLProximalClassifier
 from ouzel.estimators.gradient import FTRLProximalRegressor as FTRLProximalRegressor
+from ouzel.estimators.gradient import MetaGradClassifier as MetaGradClassifier
+from ouzel.estimators.gradient import MetaGradRegressor as MetaGradRegressor
 from ouzel.estimators.gradient import RDAClassifier as RDAClassifier
 from ouzel.estimators.gradient import RDARegressor as RDARegressor
 from ouzel.estimators.heavy_hitters import BEARClassifier as BEARClassifier

@@ -38,6 +38,8 @@ from ouzel.estimators.gradient import (
     FOBOSRegressor,
     FTRLProximalClassifier,
     FTRLProximalRegressor,
+    MetaGradClassifier,
+    MetaGradRegressor,
     RDAClassifier,
     RDARegressor,
 )
@@ -93,6 +95,8 @@ __all__ = [
     "FeatureHashingClassifier",
     "IELLIPClassifier",
     "MISSIONClassifier",
+    "MetaGradClassifier",
+    "MetaGradRegressor",
     "MulticlassGradientClassifier",
     "NAROWClassifier",
     "NHERDClassifier",

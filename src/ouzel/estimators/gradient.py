@@ -103,6 +103,52 @@ class CoinBettingRegressor(Named, Regressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class MetaGradClassifier(Named, Classifier):
+    """MetaGrad, diagonal: many learning rates, weighted by how each does.
+
+    Van Erven, Koolen & van der Hoeven (2021), "MetaGrad: Adaptation using Multiple Learning Rates in Online Learning".
+
+    Parameters
+    ----------
+    loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
+        quantile, poisson, or a term
+    radius : D: weights are cut to -D and D; they are expected within a third of it; a number from 1e-9 to 1e9
+    experts : learning rates of a feature, each half the one before; a whole number from 1 to 64
+    class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
+
+    Examples
+    --------
+    >>> model = MetaGradClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "metagrad"
+
+    loss: Term = "logistic"
+    radius: float = 10.0
+    experts: int = 12
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MetaGradRegressor(Named, Regressor):
+    """MetaGrad on numbers: parameters of `MetaGradClassifier`, losses of regression.
+
+    Examples
+    --------
+    >>> model = MetaGradRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
+    >>> bool(model.predict([[2.0]]) > model.predict([[0.0]]))
+    True
+    """
+
+    learner = "metagrad"
+
+    loss: Term = "absolute"
+    radius: float = 10.0
+    experts: int = 12
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class RDAClassifier(Named, Classifier):
     """Regularised dual averaging, one step size for all features.
 

@@ -82,6 +82,15 @@ def test_an_example_changes_the_slots_of_its_features_alone():
 
 
 @pytest.mark.interpreted
+def test_a_feature_moves_from_its_third_gradient_on():
+    """The first gives a size, the second an expert: the sum is then above the largest, and an eta fits between."""
+    X = np.array([[0.7], [0.6], [0.8]])
+    for rows, moved in ((1, False), (2, False), (3, True)):
+        state, _ = learn(metagrad, X[:rows], np.ones(rows), metagrad.Settings())
+        assert (state.weight[0] > 0.0) == moved
+
+
+@pytest.mark.interpreted
 def test_the_unit_of_a_loss_changes_nothing():
     X, labels = stream(300, 4, seed=5)
     targets = targets_of(Absolute(), X, labels)

@@ -19,7 +19,7 @@ of learning rates grows with the logarithm of S / B; `experts` of them, the larg
 
 from __future__ import annotations
 
-from math import ceil, exp, floor, inf, log2
+from math import exp, frexp, inf, ldexp
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -75,8 +75,9 @@ init, grow = made_from(layout)
 
 @force_inline
 def highest(largest, radius):
-    """The power of 2 that the largest learning rate is; `largest` is B / 2 D, above 0."""
-    return floor(-log2(4.0 * radius * largest))
+    """The power of 2 that the largest learning rate is, the floor of -log2(2 B); `largest` is B / 2 D, above 0."""
+    part, power = frexp(4.0 * radius * largest)  # from 1/2 on, below 1
+    return 1 - power if part == 0.5 else -power
 
 
 @force_inline
@@ -84,7 +85,7 @@ def used(largest, total, radius, experts):
     """How many learning rates a coordinate has; `total` is S / 2 D."""
     if largest <= 0.0:
         return 0
-    lowest = ceil(-log2(4.0 * radius * (total + largest)))
+    lowest = 1 - frexp(4.0 * radius * (total + largest))[1]  # the ceiling of -log2(2 (S + B))
     return max(0, min(experts, highest(largest, radius) - lowest + 1))
 
 
@@ -154,10 +155,10 @@ def learn_slot(state, j, gradient, settings):
     count = used(before, state.sizes[j, SUM], radius, experts)
     if count > 0:
         high, now = highest(before, radius), highest(largest, radius)
-        score(state, j, count, 2.0**high, gradient * (before / largest))
+        score(state, j, count, ldexp(1.0, high), gradient * (before / largest))
         if now < high:
             drop(state, j, high - now)
-        teach(state, j, max(0, count - (high - now)), 2.0**now, gradient, radius)
+        teach(state, j, max(0, count - (high - now)), ldexp(1.0, now), gradient, radius)
     state.sizes[j, LARGEST] = largest
     state.sizes[j, SUM] += min(size, before)
     state.sizes[j, PARTS] += size / largest

@@ -171,7 +171,7 @@ def _check_agreement(*given: Any) -> None:
         validate_resume_options(*given)
     except ContradictionError as error:
         advice = "leave the option out to go on, or begin a new model with another --name or --data"
-        raise ContradictionError(f"{str(error).rpartition('; ')[0]}; {advice}") from None
+        raise ContradictionError(f"{error.found}; {advice}") from None
 
 
 def learnt_of(snapshot: Path) -> int:

@@ -14,6 +14,8 @@ from ouzel.streams.options import Options
 class ContradictionError(OuzelError):
     """An option, or the content of a source, contradicts what a model has learnt."""
 
+    found = ""  # of options: the error without its advice
+
 
 def validate_resume_options(
     path: str,
@@ -67,10 +69,12 @@ def validate_resume_options(
 def contradiction(path: str, name: str, given: object, stored: object) -> ContradictionError:
     """Return the error of an option that contradicts the resumed model."""
     trained = f"without {flag_of(name)}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
-    return ContradictionError(
-        f"{_option(name, given)} contradicts {path}, which was trained {trained}; leave the option out to continue "
-        "that model, or leave out --resume to train a new one"
+    found = f"{_option(name, given)} contradicts {path}, which was trained {trained}"
+    error = ContradictionError(
+        f"{found}; leave the option out to continue that model, or leave out --resume to train a new one"
     )
+    error.found = found
+    return error
 
 
 def _option(name: str, value: object) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ouzel.learners.gains.parts import sum_of
 from ouzel.learners.gradient import metagrad
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
@@ -76,7 +77,7 @@ def test_an_example_changes_the_slots_of_its_features_alone():
     before, _ = learn(metagrad, X[:25], labels[:25], metagrad.Settings())
     after, _ = learn(metagrad, X, labels, metagrad.Settings())
 
-    for one, other in zip(before[:4], after[:4], strict=True):
+    for one, other in zip(before[:5], after[:5], strict=True):
         assert np.array_equal(one[1], other[1])
         assert not np.array_equal(one[0], other[0])
 
@@ -104,6 +105,27 @@ def test_the_unit_of_a_loss_changes_nothing():
         )
 
     np.testing.assert_allclose(*margins, rtol=1e-9)
+
+
+@pytest.mark.interpreted
+def test_workers_of_very_different_gradients_merge_into_a_state_that_can_be_learnt_on():
+    """One has many learning rates, the other a gradient so large that few of them are left."""
+    X, labels = stream(400, 3, seed=7)
+    settings = metagrad.Settings()
+    base = metagrad.init(3, settings)
+    workers = [learn(metagrad, X * scale, labels, settings)[0] for scale in (1.0, 1024.0)]
+
+    gains = sum_of([metagrad.gains(base, state, settings) for state in workers])
+    merged = metagrad.onto(base, gains, settings)
+
+    for j in range(3):
+        count = metagrad.used(*merged.sizes[j, :2], settings.radius, 12)
+        assert 0 < count < 12
+        assert not merged.expert[j, count:].any()
+        assert (merged.share[j, count:] == 1.0).all()
+    assert merged.seen[0] == 800.0
+    _, margins = learn(metagrad, X, labels, settings, merged)
+    assert np.isfinite(margins).all()
 
 
 def test_it_finds_small_and_large_weights_within_its_domain():

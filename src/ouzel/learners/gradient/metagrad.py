@@ -19,7 +19,7 @@ of learning rates grows with the logarithm of S / B; `experts` of them, the larg
 
 from __future__ import annotations
 
-from math import exp, frexp, inf, ldexp
+from math import exp, frexp, ldexp
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -37,7 +37,6 @@ from ouzel.ranges import Range
 from ouzel.terms.losses import Logistic, derivative
 
 LEAST_SHARE = 1e-100  # so that an expert whose time comes late is heard again
-TAUGHT, SHARE = 0, 1  # places in `rest`
 LARGEST, SUM, START, PARTS = 0, 1, 2, 3  # places in `sizes`
 
 Radius = Annotated[float, Range(1e-9, 1e9), "D: weights are cut to -D and D; they are expected within a third of it"]
@@ -47,7 +46,8 @@ Experts = Annotated[float, Range(1.0, 64.0, whole=True), "learning rates of a fe
 class State(NamedTuple):
     weight: np.ndarray  # (d,) float64  w
     expert: np.ndarray  # (d, k) float64  u, of the largest learning rate first; 0 where none is used yet
-    rest: np.ndarray  # (d, k, 2) float64  the sum of 2 (eta g)^2, and p
+    taught: np.ndarray  # (d, k) float64  the sum of 2 (eta g)^2
+    share: np.ndarray  # (d, k) float64  p
     sizes: np.ndarray  # (d, 4) float64  B, S and B at the last start by 2 D, and the sum of b / B
     seen: np.ndarray  # (1,) float64  examples
 
@@ -64,7 +64,8 @@ def layout(dimension: int, settings: Settings) -> State:
     return State(
         weight=float64(dimension, least=-radius, most=radius),
         expert=float64(dimension, experts, least=-radius, most=radius),
-        rest=float64(dimension, experts, 2, fill=(0.0, 1.0), least=(0.0, LEAST_SHARE), most=(inf, 1.0 / LEAST_SHARE)),
+        taught=float64(dimension, experts, least=0.0),
+        share=float64(dimension, experts, fill=1.0, least=LEAST_SHARE, most=1.0 / LEAST_SHARE),
         sizes=float64(dimension, 4, least=0.0),
         seen=float64(1, least=0.0),
     )
@@ -104,12 +105,12 @@ def score(state, j, count, rate, clipped):
     before, after = 0.0, 0.0
     for m in range(count):
         gained = rate * (state.weight[j] - state.expert[j, m]) * clipped
-        before += state.rest[j, m, SHARE]
-        state.rest[j, m, SHARE] *= exp(gained - gained * gained)
-        after += state.rest[j, m, SHARE]
+        before += state.share[j, m]
+        state.share[j, m] *= exp(gained - gained * gained)
+        after += state.share[j, m]
         rate *= 0.5
     for m in range(count):
-        state.rest[j, m, SHARE] = max(state.rest[j, m, SHARE] * (before / after), LEAST_SHARE)
+        state.share[j, m] = max(state.share[j, m] * (before / after), LEAST_SHARE)
 
 
 @force_inline
@@ -119,8 +120,8 @@ def drop(state, j, dropped):
     for m in range(experts):
         later = m + dropped
         state.expert[j, m] = state.expert[j, later] if later < experts else 0.0
-        state.rest[j, m, TAUGHT] = state.rest[j, later, TAUGHT] if later < experts else 0.0
-        state.rest[j, m, SHARE] = state.rest[j, later, SHARE] if later < experts else 1.0
+        state.taught[j, m] = state.taught[j, later] if later < experts else 0.0
+        state.share[j, m] = state.share[j, later] if later < experts else 1.0
 
 
 @force_inline
@@ -128,8 +129,8 @@ def teach(state, j, count, rate, gradient, radius):
     """Move `count` experts by a gradient; `rate` is the largest learning rate."""
     for m in range(count):
         step = rate * gradient
-        state.rest[j, m, TAUGHT] += 2.0 * step * step
-        precision = 9.0 / (radius * radius) + state.rest[j, m, TAUGHT]
+        state.taught[j, m] += 2.0 * step * step
+        precision = 9.0 / (radius * radius) + state.taught[j, m]
         moved = state.expert[j, m] - (step + 2.0 * step * step * (state.expert[j, m] - state.weight[j])) / precision
         state.expert[j, m] = min(max(moved, -radius), radius)
         rate *= 0.5
@@ -140,8 +141,8 @@ def mix(state, j, count):
     """Set the weight of a slot to the mean of `count` experts, by learning rates and shares."""
     total, mass, rate = 0.0, 0.0, 1.0
     for m in range(count):
-        total += rate * state.rest[j, m, SHARE] * state.expert[j, m]
-        mass += rate * state.rest[j, m, SHARE]
+        total += rate * state.share[j, m] * state.expert[j, m]
+        mass += rate * state.share[j, m]
         rate *= 0.5
     state.weight[j] = total / mass if count > 0 else 0.0
 
@@ -165,7 +166,7 @@ def learn_slot(state, j, gradient, settings):
     if largest > state.sizes[j, START] * state.sizes[j, PARTS]:
         state.sizes[j, START] = largest
         for m in range(experts):
-            state.rest[j, m, SHARE] = 1.0
+            state.share[j, m] = 1.0
     mix(state, j, used(largest, state.sizes[j, SUM], radius, experts))
 
 
@@ -199,13 +200,17 @@ swap_classes = negating("weight", "expert")
 
 def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay what experts were taught: later gradients move them further; weights stay what they are."""
-    state.rest[:, :, TAUGHT] *= kept
+    state.taught[...] *= kept
 
 
 @kernel
 def _mix_all(state, settings):
+    """Set all weights, and make anew what experts hold whose learning rates are not used yet."""
+    experts = state.expert.shape[1]
     for j in range(len(state.weight)):
-        count = used(state.sizes[j, LARGEST], state.sizes[j, SUM], settings.radius, state.expert.shape[1])
+        count = used(state.sizes[j, LARGEST], state.sizes[j, SUM], settings.radius, experts)
+        for m in range(count, experts):
+            state.expert[j, m], state.taught[j, m], state.share[j, m] = 0.0, 0.0, 1.0
         mix(state, j, count)
 
 
@@ -223,12 +228,10 @@ _gains, _onto = averaging(_experts, _rebuilt)
 
 def gains(base: State, state: State, settings: Settings) -> Gains:
     """What a worker has learnt beyond its base: experts by examples, sums, logarithms of shares, and the largest B."""
-    grown = state.rest.copy()
-    grown[:, :, TAUGHT] -= base.rest[:, :, TAUGHT]
-    grown[:, :, SHARE] = np.log(state.rest[:, :, SHARE] / base.rest[:, :, SHARE])
     return {
         **_gains(base, state, settings),
-        "grown": rows_of(grown),
+        "taught": rows_of(state.taught - base.taught),
+        "shares": rows_of(np.log(state.share / base.share)),
         "sums": rows_of(state.sizes[:, [SUM, PARTS]] - base.sizes[:, [SUM, PARTS]]),
         "largest": peaks_of(state.sizes[:, LARGEST]),
         "start": peaks_of(state.sizes[:, START]),
@@ -238,13 +241,12 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
 def onto(base: State, gains: Gains, settings: Settings) -> State:
     """Experts move by the mean of the workers', place by place from the largest learning rate; sums add up."""
     merged, slots = _onto(base, gains, settings), len(base.weight)
-    rest, sizes, grown = base.rest.copy(), base.sizes.copy(), dense(gains["grown"], slots)
-    rest[:, :, TAUGHT] = np.maximum(rest[:, :, TAUGHT] + grown[:, :, TAUGHT], 0.0)
-    share = rest[:, :, SHARE] * np.exp(grown[:, :, SHARE])
-    rest[:, :, SHARE] = np.clip(share, LEAST_SHARE, 1.0 / LEAST_SHARE)
+    taught = np.maximum(base.taught + dense(gains["taught"], slots), 0.0)
+    share = np.clip(base.share * np.exp(dense(gains["shares"], slots)), LEAST_SHARE, 1.0 / LEAST_SHARE)
+    sizes = base.sizes.copy()
     sizes[:, [SUM, PARTS]] += dense(gains["sums"], slots)
     for place, name in ((LARGEST, "largest"), (START, "start")):
         sizes[:, place] = np.maximum(sizes[:, place], dense(gains[name], slots)[:, 0])
-    state: State = merged._replace(weight=base.weight.copy(), rest=rest, sizes=sizes)
+    state: State = merged._replace(weight=base.weight.copy(), taught=taught, share=share, sizes=sizes)
     _mix_all(state, settings)
     return state

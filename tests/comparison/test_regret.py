@@ -46,6 +46,7 @@ def test_regret_is_the_total_loss_above_that_of_least_squares():
     assert [point.examples for point in found.entries[0].regret.curve] == [64, 128, 256, 300]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge", "squared", "absolute"])
 def test_no_weights_that_a_learner_ends_with_are_better_than_the_best(loss):
     numbers = loss in ("squared", "absolute")

@@ -130,7 +130,7 @@ class Alarm:
     >>> alarm.add(np.zeros(1000))
     []
     >>> [event.example for event in alarm.add(np.ones(100))]
-    [1004]
+    [1005]
     """
 
     @ranged

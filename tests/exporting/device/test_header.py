@@ -361,7 +361,7 @@ def test_what_no_header_says_is_refused_in_one_line(name, settings, said):
     ("ogd", {}, "awm, adagrad, ftrl-proximal learn"),
     ("awm", {"cell_bits": 8}, "plain settings"),
     ("adagrad", {"standardize": True}, "plain settings"),
-    ("adagrad", {"forget": 100.0}, "--forget"),
+    ("adagrad", {"forget": 100.0}, "--half-life"),
     ("adagrad", {"class_weight": "balanced"}, "--class-weight"),
     ("ftrl-proximal", {"task": "regression"}, "--raw-targets"),
 ])  # fmt: skip

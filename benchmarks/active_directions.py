@@ -1,4 +1,4 @@
-"""A second-order step within a byte budget: AWM-Sketch with directions beside the weights of its active set.
+"""A second-order step within a byte budget: the AWM-Sketch, with directions for its active set.
 
 Registered as the learner `active-directions` where this file is imported; what it brings is measured by `bear.py`.
 
@@ -41,7 +41,7 @@ class State(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Arrays to work in."""
+    """Work arrays."""
 
     entries: np.ndarray  # (n,) int64  where S has each feature of the row, -1 outside
     gradient: np.ndarray  # (k,) float64  g in S, 0 between examples
@@ -51,7 +51,10 @@ class Room(NamedTuple):
 
 FIELDS: Any = fields(
     budget=byte_budget(24.0, each=9),
-    directions=(Annotated[float, Range(1.0, 16.0, whole=True), "m, numbers beside each weight of the active set"], 1.0),
+    directions=(
+        Annotated[float, Range(1.0, 16.0, whole=True), "m, more numbers for each weight of the active set"],
+        1.0,
+    ),
     alpha=(Annotated[float, STRENGTH, "curvature before any example"], 1.0),
 )
 
@@ -78,7 +81,7 @@ init, grow = made_from(layout, begin)
 
 @kernel
 def room_for(state, nonzeros):
-    """Arrays to work in for examples of up to so many non-zeros."""
+    """Work arrays for examples with up to `nonzeros` non-zeros."""
     m, size = state.along.shape
     return Room(np.empty(nonzeros, np.int64), np.zeros(size), np.zeros((m + 1, m + 1)), np.empty(m))
 
@@ -193,8 +196,8 @@ def members(state: State) -> np.ndarray:
 
 
 def bytes_used(state: State) -> int:
-    """4 bytes for each id, each weight, and each number beside it."""
+    """4 bytes for each id, each weight, and each number of a direction."""
     return 8 * len(state.active.keys) + 4 * len(counters(state.active)) + 4 * state.along.size
 
 
-register(NAME, sys.modules[__name__], "AWM-Sketch with directions beside its active set")
+register(NAME, sys.modules[__name__], "AWM-Sketch with directions for its active set")

@@ -1,4 +1,4 @@
-"""Alarms beside River's detectors: false alarms, and examples until a change of the error rate is found.
+"""Alarms compared with River's detectors: false alarms, and examples until a change of the error rate is found.
 
 `python benchmarks/alarms.py`: mistakes (0 or 1) of 40 streams each. First 20,000 examples without a change, in which
 all should be quiet; then the rate of mistakes rises. ADWIN and Page-Hinkley as River has them, and with a setting that
@@ -86,7 +86,7 @@ def all_of_river(make: Callable[[], Any], errors: np.ndarray) -> list[int]:
 
 
 def print_series() -> None:
-    """Print the alarms of each series beside its marks, as steps of the series; Ouzel learns differences of values."""
+    """Print alarms and annotated change points of each series by step; Ouzel learns differences of values."""
     print("| series | steps | marked | Ouzel | ADWIN | KSWIN |\n| --- | ---: | --- | --- | --- | --- |")
     for name in SERIES:
         series = series_of(DataFolder(Path()), name)

@@ -51,12 +51,10 @@ def share_found(model: Model, reference: Model) -> float:
 
 
 def size_of(learner: str, kilobytes: int, uncounted: bool) -> dict[str, Any]:
-    """The settings of a budget; directions that are not counted stand beside an active set and a sketch as of `awm`."""
+    """The settings of a budget; uncounted directions come on top of the active set and the sketch that `awm` has."""
     budget = 1024 * kilobytes
-    beside = (
-        {"heap_size": budget // 16, "width": budget // 8} if uncounted and learner == active_directions.NAME else {}
-    )
-    return {"budget": budget, "l2": L2, **beside}
+    sizes = {"heap_size": budget // 16, "width": budget // 8} if uncounted and learner == active_directions.NAME else {}
+    return {"budget": budget, "l2": L2, **sizes}
 
 
 def compare(name: str, orders: dict[int, Block], uncounted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Coin betting beside gradient descent and AdaGrad, at their best step on each set and at the best one for all sets.
+"""Coin betting compared with gradient descent and AdaGrad, at the best step of each set and at the best for all sets.
 
     python benchmarks/coin_betting.py --data ../shared/data
 

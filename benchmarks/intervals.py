@@ -1,4 +1,4 @@
-"""Intervals of 95 % beside adaptive conformal inference as MAPIE has it, about the same predictions.
+"""Intervals of 95 % compared with MAPIE's adaptive conformal inference, for the same predictions.
 
 `python benchmarks/intervals.py --data ../shared/data`: `auto` predicts each example before it learns it; both methods
 put their interval about that prediction. MAPIE begins with the residuals of the first 1,000
@@ -88,12 +88,12 @@ def of_mapie(predictions: np.ndarray, numbers: np.ndarray, step: float) -> Bound
 def shown(name: str, numbers: np.ndarray, bounds: Bounds) -> str:
     """Return a line: coverage, the mean width of bounded intervals, the worst window, the share of unbounded ones."""
     low, high = bounds
-    held, width = (low <= numbers) & (numbers <= high), high - low
+    covered, width = (low <= numbers) & (numbers <= high), high - low
     bounded = np.isfinite(width)
-    sums = np.cumsum(np.concatenate([[0.0], held]))
+    sums = np.cumsum(np.concatenate([[0.0], covered]))
     windows = (sums[WINDOW:] - sums[:-WINDOW]) / WINDOW
     worst = windows[np.argmax(np.abs(windows - LEVEL))]
-    figures = f"{held.mean():.4f} | {width[bounded].mean():.4g} | {worst:.4f} | {1.0 - bounded.mean():.2%}"
+    figures = f"{covered.mean():.4f} | {width[bounded].mean():.4g} | {worst:.4f} | {1.0 - bounded.mean():.2%}"
     return f"| {name} | {figures} |"
 
 

@@ -68,13 +68,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         "sketched_newton.tables", "table_4", "sketched Newton: eigenvalues by Oja's rule on real sets"
     ),
     "rfd-son-alpha": Experiment(
-        "later_methods.robust_directions", "run", "RFD-SON: error against alpha, beside Frequent Directions"
+        "later_methods.robust_directions", "run", "RFD-SON: error against alpha, compared with Frequent Directions"
     ),
     "aioli-scale": Experiment(
         "later_methods.improper_logistic", "run", "AIOLI: regret against the size of the best weights"
     ),
     "sketched-adagrad-losses": Experiment(
-        "later_methods.sketched_adagrad", "run", "S-AdaGrad: losses beside other learners and by directions"
+        "later_methods.sketched_adagrad", "run", "S-AdaGrad: losses of it and other learners, and by directions"
     ),
     "river": Experiment("benchmarks.river_page", "run", "River's benchmark page compared with the default"),
     "capymoa": Experiment("benchmarks.capymoa", "run", "CapyMOA's electricity figures compared with the default"),

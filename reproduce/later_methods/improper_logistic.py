@@ -125,7 +125,7 @@ AIOLI's regret is within its bound on {within} of {len(found)} streams. From B =
 {ours[-1] / ours[0]:.1f} times what it was, B itself {sizes[-1] / sizes[0]:.0f} times and exp(B)
 {exp(sizes[-1] - sizes[0]):,.0f} times. Online Newton with the curvature exp(-B) that its theorem asks for has up to
 {ratios[worst]:.1f} times AIOLI's regret, at B = {worst:g}, and {ratios[sizes[-1]]:.1f} times at B = {sizes[-1]:g}.
-With the best of four curvatures in hindsight, for which there is no bound, it has
+With the best of four curvatures, chosen in hindsight and covered by no bound, it has
 {min(apart):.1f} to {max(apart):.1f} times AIOLI's.
 """
 
@@ -142,10 +142,10 @@ below online Newton's on {listed(ahead)} and above on {listed(behind)}.
 
 
 REMARKS = """
-Jezequel, Gaillard & Rudi (2020) prove that AIOLI's regret grows as B log(B n), where any proper learner of
-logarithmic regret has a stream on which it grows as exp(B) (Hazan, Koren & Levy 2014). Their paper's experiments and
-that stream are not at hand, so this tests the claim on streams of the logistic model itself and compares with no
-published number: 10,000 examples, uniform on the unit sphere in four dimensions, labels drawn with weights of norm B,
-alpha = 1, means of three seeds. Regret is against the better of these weights and the best fixed ones, shortened to
-norm B. Online Newton projects its predictions to [-B, B].
+Jezequel, Gaillard & Rudi (2020) prove that AIOLI's regret grows as B log(B n). For every proper learner with
+logarithmic regret there is a stream on which regret grows as exp(B) (Hazan, Koren & Levy 2014). Their paper's
+experiments and that stream are not at hand, so this tests the claim on streams of the logistic model itself and
+compares with no published number: 10,000 examples, uniform on the unit sphere in four dimensions, labels drawn with
+weights of norm B, alpha = 1, means of three seeds. Regret is against the better of these weights and the best fixed
+ones, shortened to norm B. Online Newton projects its predictions to [-B, B].
 """

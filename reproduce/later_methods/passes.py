@@ -18,7 +18,7 @@ class Pass(NamedTuple):
     """What a pass came to."""
 
     error: float
-    loss: float  # mean, in natural logarithms; inf where a prediction is no number
+    loss: float  # mean, in nats; infinite if a prediction is not a number
     seconds: float
     settings: dict[str, Any]
 

@@ -59,7 +59,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
     ]
     head = ["learner", "rate", "mean loss on a9a", "error", "mean loss on a9a.t", "error"]
     blocks = {name: first_examples(data, name, 500 if quick else MOST) for name in (SETS[:3] if quick else SETS)}
-    errors = {name: beside(name, block) for name, block in blocks.items()}
+    errors = {name: losses_on(name, block) for name, block in blocks.items()}
     second = [
         [name, *(f"{of[kind][0]:.4f} ({of[kind][1]:.1f})" if kind in of else "" for kind in LEARNERS)]
         for name, of in errors.items()
@@ -70,7 +70,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
     tables = [(head, rows), (["set", *LEARNERS], second), (["set", *columns], third)]
     table = "\n\n".join(markdown_table(*one) for one in tables)
     remarks = REMARKS + _compared(chosen, errors, losses)
-    title = "S-AdaGrad: losses beside other learners, and by directions of the sketch"
+    title = "S-AdaGrad: losses next to those of other learners, and by directions of the sketch"
     write_report(output, NAME, title, table, remarks, f"ouzel reproduce {NAME}")
     lines = {name: (list(SIZES), [of[f"m = {m}"] / of["full matrix"] for m in SIZES]) for name, of in losses.items()}
     path = str(output / f"{NAME}.png")
@@ -91,7 +91,7 @@ def tuned(train: Block, test: Block, quick: bool) -> dict[str, tuple[Pass, Pass]
     return found
 
 
-def beside(name: str, block: Block) -> dict[str, tuple[float, float]]:
+def losses_on(name: str, block: Block) -> dict[str, tuple[float, float]]:
     """The error at the best step and microseconds an example, by learner; the full matrix on few features alone."""
     found = {}
     for learner, settings in LEARNERS.items():
@@ -135,9 +135,9 @@ of the full matrix on {listed(near)}, and better than one direction on {listed(n
 
 REMARKS = """
 Appendix A of Feinberg, Chen, Sun, Anil & Hazan (2023) has OGD, AdaGrad, Ada-FD, S-AdaGrad, RFD-SON and FD-SON on a9a,
-cifar10 and gisette. Its figures are not at hand, so nothing here stands beside a published number; its protocol is,
+cifar10 and gisette. Its figures are not at hand, so nothing here is compared with a published number; its protocol is,
 in the authors' program (github.com/google-research/precondition, README and precondition/oco). First table, by that
-protocol: one pass in the order of the file, logistic loss in natural logarithms, a constant feature, 49 learning
+protocol: one pass in the order of the file, logistic loss in nats, a constant feature, 49 learning
 rates from 1e-6 to 1 chosen by the mean loss of that very pass, for FD-SON 7 rates and 7 deltas; then a pass over the
 test file from the start with what was chosen. Ten directions are our choice, as the program has no default.
 Differences: sketches are decomposed once an epoch of ten gradients, there every gradient; RFD-SON sketches gradients

@@ -39,6 +39,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             interval: float | None = None,
             shadow: bool = False,
             on_alarm: bool = False,
+            say: Callable[[str], None] = lambda line: None,
         ) -> TestClient:
             metrics, limits = Metrics(), limits or ServiceLimits()
             models = {}
@@ -53,7 +54,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
                         reading or {},
                         {"class_weight": class_weight, "interval": interval},
                     )
-                models[name] = Served(folder, limits, 3600.0, metrics=metrics)
+                models[name] = Served(folder, limits, 3600.0, say, metrics=metrics)
             shadowing = Shadowing(*models.values(), on_alarm) if shadow else None
             app = application(Service(models, limits, metrics, shadowing), tokens)
             return stack.enter_context(TestClient(app, "http://localhost"))

@@ -64,7 +64,8 @@ def learn_rule(client, numbers, sign):
 
 
 def test_a_shadow_begins_with_the_example_that_raised_an_alarm(start, tmp_path):
-    client = start(names=("model", "next"), shadow=True, on_alarm=True)
+    lines = []
+    client = start(names=("model", "next"), shadow=True, on_alarm=True, say=lines.append)
     learn_rule(client, range(1500), 1)
     time.sleep(0.6)  # longer than between two looks at the log
     before = client.get("/v1/models/next/model").json()["examples"]
@@ -77,6 +78,8 @@ def test_a_shadow_begins_with_the_example_that_raised_an_alarm(start, tmp_path):
     assert refused.status_code == 422
     assert "waits for an alarm of 'model'" in refused.text
     assert 1500 < alarm < 1600
+    (line,) = [line for line in lines if line.startswith("model:")]
+    assert line.startswith(f"model: alarm at example {alarm:,}: errors have risen; their mean was 0.00")
     log = [json.loads(line) for line in client.get("/v1/models/model/log?format=jsonl").text.splitlines()]
     followed = [json.loads(line) for line in client.get("/v1/models/next/log?format=jsonl").text.splitlines()]
     assert followed == log[alarm - 1 :]
@@ -114,6 +117,18 @@ def test_a_shadow_that_is_made_for_an_alarm_is_the_leader_untrained(start, tmp_p
         0,
     )
     assert notes["reading"] == stored["reading"]
+
+
+def test_what_a_shadow_on_alarm_will_be_is_checked_beforehand(start, tmp_path, capsys):
+    start(learner="arow").__exit__(None, None, None)
+    capsys.readouterr()
+
+    assert run(["serve", "--data", str(tmp_path), "--check", "--shadow", "next", "--shadow-on-alarm"]) == 0
+    said = capsys.readouterr().out
+    assert f"{tmp_path / 'next'}: a new model like that of {tmp_path / 'model'}, at its next alarm" in said
+    assert not (tmp_path / "next").exists()
+    assert run(["serve", "--data", str(tmp_path), "--check", "--shadow-on-alarm"]) == 2
+    assert "--shadow-on-alarm needs the name of a model; add --shadow NAME" in capsys.readouterr().err
 
 
 def test_a_start_without_the_promoted_model_says_so(start, tmp_path, capsys):

@@ -74,7 +74,6 @@ class Owner:
         self.run = _run_of(self.model)
         self.alarm = Alarm()  # of this start of the service
         self.drift: deque[Drift] = deque(maxlen=MOST_EVENTS)  # the last alarms; their examples are numbers of the log
-        self.new_alarms: list[Drift] = []  # those not yet reported
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
@@ -122,7 +121,6 @@ class Owner:
             for event in self.alarm.add(errors_of(self.model.task, outcome)):
                 number = self.learnt - (self.alarm.examples - event.example)
                 self.drift.append(event._replace(example=number))
-                self.new_alarms.append(self.drift[-1])
             return answers_before(self.model, outcome, known) if return_predictions else []
 
     def predict(self, examples: Sequence[Example | Row], now: bool = False) -> list[Answer]:

@@ -52,7 +52,7 @@ class Served(Predictor):
         )
         self.writer = Writer(self.owner, self.log, limits, self.pending_labels, self._learnt)
         self.snapshot_failure: str | None = None
-        self.last_alarm: int | None = None  # the example of the log that raised it
+        self._alarms = 0  # that the log of the service has a line of
         self._snapshots = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -182,10 +182,10 @@ class Served(Predictor):
         if self.owner.model.remark is not None:
             self.say(f"{self.name}: {self.owner.model.remark}")
             self.owner.model.remark = None
-        while self.owner.new_alarms:
-            event = self.owner.new_alarms.pop(0)
-            self.last_alarm = event.example
+        raised = self.owner.alarm.raised
+        for event in list(self.owner.drift)[self._alarms - raised :] if raised > self._alarms else ():
             self.say(f"{self.name}: {event}")
+        self._alarms = raised
         for one, result in zip(given, results, strict=True):
             if isinstance(result, Refused):
                 self.quarantine.append(

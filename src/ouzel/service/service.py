@@ -128,6 +128,7 @@ class Shadowing:
     async def _follow(self) -> None:
         while (position := self._position()) is None:
             await asyncio.sleep(POLL_INTERVAL)
+            await asyncio.to_thread(self._begin_at_alarm)
         while True:
             part = await asyncio.to_thread(self._next, position)
             if part:
@@ -156,15 +157,16 @@ class Shadowing:
 
     def _position(self) -> int | None:
         """Return the number of the last example of the leader that needs no learning, or None before an alarm."""
-        alarm, follows = self.leader.last_alarm, self.shadow.folder.follows
-        key = self.shadow.log.last_key() or follows
-        if not key and self.on_alarm:
-            if alarm is None:
-                return None
-            key = self._key(alarm - 1)
-            self.shadow.folder.write_follows(key)
+        key = self.shadow.log.last_key() or self.shadow.folder.follows
         name, _, number = key.rpartition(":")
-        return int(number) if name == self.leader.name and number.isdigit() else 0
+        if name == self.leader.name and number.isdigit():
+            return int(number)
+        return None if self.on_alarm and not key else 0
+
+    def _begin_at_alarm(self) -> None:
+        """If the leader has raised an alarm, let the shadow begin with its example, also after a crash."""
+        if alarms := list(self.leader.owner.drift):
+            self.shadow.folder.write_follows(self._key(alarms[-1].example - 1))
 
     def _key(self, number: int) -> str:
         return f"{self.leader.name}:{number}"

@@ -78,7 +78,7 @@ def test_a_training_that_is_killed_goes_on_to_the_same_bits(svm, tmp_path):
         (["--merge-every", "5"], "--merge-every is for learning in rounds; add --workers N, or --cluster ADDRESS"),
         (["--workers", "2", "--cluster", "tcp://x:1"], "give one of them"),
         (["--workers", "2", "--passes", "2"], "--passes does not go with --workers and --cluster"),
-        (["--workers", "2", "--alarm", ".01"], "--alarm does not go with --workers and --cluster (lanes learn several"),
+        (["--workers", "2", "--alarm", ".01"], "--alarm does not go with --workers and --cluster (lanes learn parts"),
         (["--workers", "1", "--merge-every", "x"], "--merge-every takes a number of examples, or auto; got 'x'"),
     ],
 )

@@ -52,6 +52,7 @@ def stream(tmp_path):
          ["ouzel train t.vw --loss logistic --learner ftrl-proximal --learning-rate 0.1"]),
         ("vw t.vw -f m --loss_function logistic", ["ouzel train t.vw --model m --loss logistic"]),
         ("--daemon --port 26542 -i m", ["ouzel serve --data served --model m --port 26542"]),
+        ("--daemon -t -i m", ["ouzel serve --data served --model m"]),
         ("--daemon --loss_function logistic -b 20", ["ouzel serve --data served --bits 20 --loss logistic"]),
         ("t.vw --daemon --loss_function logistic -f m",
          ["ouzel train t.vw --model m --loss logistic", "ouzel serve --data served --model m"]),

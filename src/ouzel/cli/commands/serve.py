@@ -179,8 +179,11 @@ def serve(
         remark = f"{models.data}: {first}, which was promoted, is not served; add --extra-model {first}"
         print(remark, file=sys.stderr)
     if check:
-        sound = check_folders(folders, models.model, learner, settings, reading, given)
-        for remark in chain(place.sound_parts(), sound):
+        new = [folder for folder in made if not folder.begun]
+        kept = [folder for folder in folders if folder not in new]
+        sound = check_folders(kept, models.model, learner, settings, reading, given)
+        waiting = (f"{folder.path}: a new model like that of {folders[0].path}, at its next alarm" for folder in new)
+        for remark in chain(place.sound_parts(), sound, waiting):
             print(remark)
         return
     print(begin(folders[0], models.model, learner, settings, reading, given), file=sys.stderr)

@@ -47,7 +47,7 @@ class Saving:
     delay: options.Delay = None
 
 
-UNORDERED = " (lanes learn several parts of a stream at once, so its errors have no order)"
+WHY = {"alarm": " (lanes learn parts of a stream at the same time, so errors have no order)"}
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Spread:
             raise OuzelError("--workers are processes of this machine, --cluster is another's; give one of them")
         for name, value in refused.items():
             if value:
-                why = UNORDERED if name == "alarm" else ""
+                why = WHY.get(name, "")
                 raise OuzelError(f"{flag_of(name)} does not go with --workers and --cluster{why}; leave it out")
         for name in ("workers", "lanes"):
             if name in given:

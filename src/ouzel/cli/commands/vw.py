@@ -94,7 +94,7 @@ def translated(arguments: Sequence[str]) -> Translation:
         if not arguments and known.command in ("train", "serve"):
             found.remarks.append(f"{entry} {known.here}")
         parts.setdefault(known.command, []).append(arguments if "-d" not in known.names else [])
-    _compose(found, parts, files)
+    _compose(found, parts, files, holds_out=not any("--holdout_off" in entry.option.names for entry in given))
     return found
 
 
@@ -136,48 +136,46 @@ def _counts(known: Option, given: Sequence[Given]) -> bool:
     return not known.when or any(name in other.option.names and other.value == value for other in given)
 
 
-def _compose(found: Translation, parts: dict[str, list[list[str]]], files: list[str]) -> None:
+def _compose(found: Translation, parts: dict[str, list[list[str]]], files: list[str], holds_out: bool) -> None:
     """Compose the commands of their arguments: the training, then what is done with its model."""
     training = _last_ones(chain.from_iterable(parts.get("train", [])))
-    further = [name for name in ("test", "predict", "top", "serve") if name in parts]
+    further = [name for name in ("test", "predict", "top") if name in parts]
     model = training.get("--resume", training.get("--model", [""]))[0]
+    serves = "serve" in parts
+    trains = "test" not in parts and (files != ["-"] or not serves)  # a service without a file learns what it is sent
     if "test" in parts:
         if not model:
             raise OuzelError(f"`-t` {FOREIGN} needs a model, with `-i MODEL`")
-        further = further if len(further) == 1 else [name for name in further if name != "test"]
+        further = further if len(further) == 1 and not serves else [name for name in further if name != "test"]
         unused = [name for name in training if name not in ("--model", "--resume", *READING)]
         if unused:
             found.remarks.append(f"{', '.join(unused)} left out: the model was learnt with its own")
     else:
-        serving = "serve" in parts and files == ["-"]  # which learns what it is sent
-        if further and "--model" not in training and not serving:
-            training["--model"] = [model := MODEL]
+        if trains and (further or serves) and "--model" not in training:
+            training["--model"] = [MODEL]
         model = training.get("--model", [model])[0]
         if "--resume" not in training:  # whose model has its learner and settings
-            _settle(training, found)
-        if not serving:
+            _settle(training, found, holds_out)
+        if trains:
             found.commands.append(["train", *files, *_flat(training)])
-        elif "--resume" not in training:
-            training.pop("--model", None)
-            model = ""
-            parts["serve"].insert(0, _flat(training))
     for name in further:
-        if name == "serve":
-            begin = ["--model", model] if model else []
-            found.commands.append(["serve", "--data", FOLDER, *begin, *chain.from_iterable(parts["serve"])])
-            continue
         reading = {option: values for option, values in training.items() if option in READING}
         given = [] if name == "top" else [*files, *_flat(reading)]
         outputs = [arguments for arguments in parts[name] if "--output" in arguments] or [[]]
         common = [word for arguments in parts[name] if "--output" not in arguments for word in arguments]
         found.commands += [[name, model, *given, *common, *output] for output in outputs]
+    if serves:
+        learnt = trains or "test" in parts or "--resume" in training
+        settings = {name: values for name, values in training.items() if name != "--model"}
+        begin = ["--model", model] if learnt else _flat(settings)
+        found.commands.append(["serve", "--data", FOLDER, *begin, *chain.from_iterable(parts["serve"])])
     if "predict" in parts and "test" not in parts:
         found.remarks.append(
             "predictions are those of the learnt model; Vowpal Wabbit writes each before it learns the example"
         )
 
 
-def _settle(training: dict[str, list[str]], found: Translation) -> None:
+def _settle(training: dict[str, list[str]], found: Translation, holds_out: bool) -> None:
     """Add what Vowpal Wabbit does by default, and a learner that has the settings."""
     if "--task" not in training and "--loss" not in training:
         training["--loss"] = ["squared"]
@@ -192,8 +190,7 @@ def _settle(training: dict[str, list[str]], found: Translation) -> None:
             del training[name]
             found.remarks.append(f"`{name}` is left out: {training['--learner'][0]} has no such setting")
     passes = int(training.get("--passes", ["1"])[0])
-    none_held_out = any(remark.startswith("`--holdout_off`") for remark in found.remarks)
-    if passes > 1 and "--holdout-every" not in training and not none_held_out:
+    if passes > 1 and "--holdout-every" not in training and holds_out:
         found.remarks.append(
             f"with {passes} passes Vowpal Wabbit holds out every tenth example; `--holdout-every 10` does so here"
         )

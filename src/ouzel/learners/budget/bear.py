@@ -93,8 +93,8 @@ def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     budget, pairs = int(settings.budget), int(settings.history)
     size = int(settings.pair_size) or max(1, budget // (48 * pairs))
-    beside = 12 * pairs * size
-    heap_size, width, depth = mission.shape(settings, budget // 32, budget - beside, beside)
+    pair_bytes = 12 * pairs * size
+    heap_size, width, depth = mission.shape(settings, budget // 32, budget - pair_bytes, pair_bytes)
     return State(
         heap=top_k.layout(heap_size),
         sketch=count_sketch.layout(width, depth),

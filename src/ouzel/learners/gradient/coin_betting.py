@@ -29,7 +29,7 @@ from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.gains.parts import Gains, Peak
-from ouzel.learners.limits import LARGEST, is_sound, learnable
+from ouzel.learners.limits import LARGEST, is_sound, learnable, margin_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss
 from ouzel.learners.states import negating
@@ -74,18 +74,9 @@ def fraction(state):
 
 
 @force_inline
-def product(state, indices, values):
-    """x'theta L"""
-    total = 0.0
-    for k in range(len(indices)):
-        total += np.float64(values[k]) * state.total[indices[k]]
-    return total
-
-
-@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
-    return fraction(state) * product(state, indices, values)
+    return fraction(state) * margin_of(state.total, indices, values)
 
 
 @force_inline
@@ -129,7 +120,7 @@ def learn_row(state, indices, values, target, importance, settings):
     largest = max(state.largest[0], abs(slope) * sqrt(length))
     if largest >= SMALLEST:
         loss = importance * value(settings.loss, margin, target)
-        aligned = slope * product(state, indices, values) / (largest * largest)
+        aligned = slope * margin_of(state.total, indices, values) / (largest * largest)
         square = slope * slope * length / (largest * largest)
         time, wealth = state.time[0], state.wealth[0]
         h = time_of(loss - slope * margin, aligned, square, time, wealth) if loss >= 0.0 else 1.0

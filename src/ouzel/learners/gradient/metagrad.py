@@ -29,7 +29,7 @@ from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.gains.parts import Gains, dense, peaks_of, rows_of
-from ouzel.learners.limits import is_sound, learnable
+from ouzel.learners.limits import is_sound, learnable, margin_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss
 from ouzel.learners.states import negating
@@ -93,10 +93,7 @@ def used(largest, total, radius, experts):
 @force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        margin += np.float64(values[k]) * state.weight[indices[k]]
-    return margin
+    return margin_of(state.weight, indices, values)
 
 
 @force_inline

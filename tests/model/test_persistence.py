@@ -210,21 +210,20 @@ def test_a_file_of_before_effects_of_columns_is_a_model_that_has_learnt_none(tmp
     np.testing.assert_array_equal(persistence.load_model(tmp_path / "new").margins(block), loaded.margins(block))
 
 
-def test_a_file_of_before_the_pool_of_scores_is_read(tmp_path):
+def test_effects_of_columns_of_before_pairs_were_chosen_begin_anew(tmp_path):
     block = weather(100)
     persistence.save(learn(Model("auto"), block), tmp_path / "m")
     described, arrays = forging.parts_of(tmp_path / "m")
-    pool = [name for name in arrays if name.startswith("state.0.effects.pool")]
-    for name in pool:
+    pairs = [name for name in arrays if name.startswith("state.0.effects.pairs.")]
+    for name in pairs:
         del arrays[name]
-    forging.write(tmp_path / "m", described, arrays)
+    forging.write(tmp_path / "m", described, arrays | {"state.0.effects.edges": np.zeros((4, 24, 31), np.float32)})
 
     model = persistence.load_model(tmp_path / "m")
 
-    assert len(pool) == 3
-    assert model.states[0].effects.pooled == 0.0
-    learn(model, block)
-    assert model.states[0].effects.pooled > 0.0
+    assert len(pairs) == 6
+    assert not model.states[0].effects.opened.any()
+    assert learn(model, block).states[0].effects.opened.any()
 
 
 def test_a_file_that_lacks_a_part_of_the_effects_of_columns_is_refused(tmp_path):

@@ -25,7 +25,9 @@ class Effects:
         self.kind, self.classes = kind, classes
         self.seen, self.columns, self.history, self.sample = 0, [], [], []
         self.offered, self.stride = 0, 1
-        self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; columns that have pairs
+        self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; pairs that have cells
+        self.listed, self.plain, self.means, self.counted = [], {}, {}, 0
+        self.slopes, self.bends = {}, {}  # S by pair and bucket, V by pair
         self.cells, self.beliefs = {}, None
         self.u, self.curvature = [1 / 3] * 3, [[float(e == f) for f in range(3)] for e in range(3)]  # of the pool
         self.count = self.squares = 0.0
@@ -52,6 +54,7 @@ class Effects:
                 rates = effects.NUMBER_RATES if self.kind == "numbers" else effects.RATES
                 self._step(bins, scores[1], target, weight, unit, rates[0])
                 self._step(pairs, scores[2], target, weight, unit, rates[1])
+                self._note_slopes(row, [weight * g for g in self._slopes(scores[2], target, unit)])
         if weight > 0:
             self._keep(row)
             self._look(row)
@@ -72,8 +75,40 @@ class Effects:
         bins = []
         for level, edges in enumerate(self.edges):
             bins += [(level, c, sum(edge <= row[self.columns[c]] for edge in edges[c])) for c in edges]
-        pairs = [one + other for one in bins for other in bins if one[0] == other[0] and other[1] < one[1]]
-        return bins, [pair for pair in pairs if pair[1] < self.pairs[pair[0]]]
+        found = {(level, c): number for level, c, number in bins}
+        pairs = [
+            (level, one, found[level, one], other, found[level, other])
+            for level, count in enumerate(self.pairs)
+            for one, other in self.listed[:count]
+            if level == 0 or not (self.plain[one] and self.plain[other])
+        ]
+        return [at for at in bins if not self.plain[at[1]]], pairs
+
+    def _note_slopes(self, row, slopes):
+        """S and V of every pair of columns; of more than four classes in four buckets."""
+        if self.seen + 1 >= 4096 and (self.seen + 1) % 8:
+            return
+        self.counted += 1
+        bins = {c: sum(edge <= row[self.columns[c]] for edge in edges) for c, edges in self.edges[0].items()}
+        for c, number in bins.items():
+            self.means[c] = self.means.get(c, 0.0) + (number - self.means.get(c, 0.0)) / self.counted
+        buckets = [0.0] * min(len(slopes), 4)
+        for c, slope in enumerate(slopes):
+            buckets[c % len(buckets)] += slope if c // len(buckets) % 2 == 0 else -slope
+        for one in bins:
+            for other in range(one):
+                product = (bins[one] - self.means[one]) * (bins[other] - self.means[other])
+                sums = self.slopes.setdefault((one, other), [0.0] * len(buckets))
+                self.slopes[one, other] = [s + g * product for s, g in zip(sums, buckets, strict=True)]
+                bend = sum(g * g for g in buckets) * product**2
+                self.bends[one, other] = self.bends.get((one, other), 0.0) + bend
+
+    def _slopes(self, score, target, unit):
+        if self.kind == "numbers":
+            return [min(max((score[0] - target) / unit, -5), 5)]
+        if self.classes == 1:
+            return [_chances(score)[1] - target]
+        return [chance - (target == c) for c, chance in enumerate(_chances(score))]
 
     def _cell(self, at):
         return self.cells.setdefault(at, Cell(self.classes))
@@ -138,13 +173,7 @@ class Effects:
 
     def _step(self, places, score, target, weight, unit, rate):
         """AdaGrad for F weights in a sum."""
-        for c in range(self.classes):
-            if self.kind == "numbers":
-                g = min(max((score[0] - target) / unit, -5), 5)
-            elif self.classes == 1:
-                g = _chances(score)[1] - target
-            else:
-                g = _chances(score)[c] - (target == c)
+        for c, g in enumerate(self._slopes(score, target, unit)):
             for at in places if abs(g) > 1e-3 else ():
                 cell = self._cell(at)
                 cell.s[c] += (weight * g) ** 2
@@ -166,26 +195,78 @@ class Effects:
         self.history.append(row)
         if self.seen in [2**k for k in range(4, 60)]:
             self._open()
-            new = [c for c in range(len(row)) if c not in self.columns and self._varies(c)][: 24 - len(self.columns)]
+            new = [c for c in range(len(row)) if c not in self.columns and self._varies(c)][: 64 - len(self.columns)]
             if new and self.seen <= 1024:
                 self.columns, self.sample, self.offered, self.stride = self.columns + new, [], 0, 1
 
     def _varies(self, c):
         values = [row[c] for row in self.history if row[c] != 0]  # 0 is absent
-        return len(values) >= max(self.seen / 16, 8) and len(set(values)) > 1
+        return len(values) >= max(self.seen / 16, 8) and len({row[c] for row in self.history}) > 1
 
     def _open(self):
         if len(self.sample) < 8:
             return
         self.beliefs = self.beliefs or list(effects.FIRST)
+        for c in range(len(self.columns)):
+            two = len({row[self.columns[c]] for _, row in self.sample}) <= 2
+            self.plain[c] = two and self.plain.get(c, True)
+        self._list()
         for level, bins in enumerate(BINS):
             if self.seen >= effect_columns.FROM[0][level]:
                 for c in range(len(self.edges[level]), len(self.columns)):
                     rising = sorted(row[self.columns[c]] for _, row in self.sample)
                     quantiles = {rising[k * len(rising) // bins] for k in range(1, bins)}
-                    self.edges[level][c] = sorted(quantiles - {rising[0]})
+                    above = [x for x in rising if x > rising[0]]
+                    self.edges[level][c] = sorted(quantiles - {rising[0]}) or above[:1]
                 if self.seen >= effect_columns.FROM[1][level]:
-                    self.pairs[level] = len(self.columns)
+                    self.pairs[level] = len(self.listed)
+
+    def _list(self):
+        """Pairs of numbers first, neighbours first; others where S^2 / V is beyond chance, with a Newton step."""
+        if self.seen < effect_columns.FROM[1][0]:
+            return
+        count, gains = len(self.columns), {}
+        near = sorted(((one, other) for one in range(count) for other in range(one)), key=lambda p: (p[0] - p[1], p[0]))
+        for pair in near:
+            sums, bend = self.slopes.get(pair, [0.0]), self.bends.get(pair, 0.0)
+            gain = len(sums) * sum(s * s for s in sums) / bend - 3 * (len(sums) - 1) if bend > 0 else 0.0
+            gains[pair] = gain if gain >= 20 else 0.0
+        new = [p for p in near if p not in self.listed and (gains[p] or not (self.plain[p[0]] or self.plain[p[1]]))]
+        new.sort(key=lambda pair: -gains[pair])
+        known, room = len(self.listed), effect_columns.PAIRS - len(self.listed)
+        worth = [self._worth(pair) for pair in self.listed]
+        for pair in new[:room]:
+            self.listed.append(pair)
+            self._begin(pair, gains[pair])
+        for place, pair in zip(sorted(range(known), key=worth.__getitem__), new[room:], strict=False):
+            if gains[pair] <= 2 * worth[place]:
+                break
+            gone = self.listed[place]
+            self.cells = {at: cell for at, cell in self.cells.items() if len(at) < 5 or (at[1], at[3]) != gone}
+            self.listed[place] = pair
+            self._begin(pair, gains[pair])
+        self.slopes, self.bends = {}, {}
+
+    def _unit(self):
+        return math.sqrt(self.squares / self.count) if self.count and self.squares else 1.0
+
+    def _worth(self, pair):
+        cells = [cell for at, cell in self.cells.items() if len(at) == 5 and (at[1], at[3]) == pair]
+        return sum(w * w * s for cell in cells for w, s in zip(cell.w, cell.s, strict=True)) / self._unit() ** 2
+
+    def _begin(self, pair, gain):
+        if gain and self.classes <= 4:
+            sums, bend = self.slopes[pair], self.bends[pair] / self.classes
+            products = {
+                (one, other): (one - self.means[pair[0]]) * (other - self.means[pair[1]])
+                for one in range(4)
+                for other in range(4)
+            }
+            norm = max(sum(product**2 for product in products.values()), 1.0)
+            for (one, other), product in products.items():
+                cell = self._cell((0, pair[0], one, pair[1], other))
+                cell.w = [-product * s / bend * self._unit() for s in sums]
+                cell.s = [bend / norm] * self.classes
 
 
 def _is_sample(number, stride):

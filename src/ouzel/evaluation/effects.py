@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError, suggest
-from ouzel.model.answers import shown_weights
-from ouzel.model.column_effects import effects_of
+from ouzel.model.answers import effects_of, shown_weights
 from ouzel.model.cut_values import cut_values
 from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model

@@ -7,13 +7,12 @@ import numpy as np
 from ouzel.exporting.nodes import Graph
 from ouzel.learners.auto.effects import (
     BINS,
-    COLUMNS,
+    CELLS_OF_BINS,
     COUNT,
     END,
     HIGH,
     LEVELS,
     LOW,
-    MOST_BINS,
     NUMBERS,
     OF_BINS,
     OF_PAIRS,
@@ -35,15 +34,19 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
     first, second = [line], []
     for level in range(LEVELS):
         some, many = int(effects.opened[OF_BINS, level]), int(effects.opened[OF_TWO, level])
-        if some:
-            at = graph("Add", bins[level], (level * COLUMNS + np.arange(some)) * MOST_BINS)
-            first.append(_sum(graph, known, at))
-        if many > 1:
-            one, other = np.tril_indices(many, -1)
+        columns = np.flatnonzero(effects.pairs.plain[:some] == 0)
+        if len(columns):
+            chosen = graph("Gather", bins[level], columns, axis=1)
+            first.append(_sum(graph, known, graph("Add", chosen, CELLS_OF_BINS[level] + columns * BINS[level])))
+        pairs = np.arange(many)
+        if level > 0:
+            pairs = np.flatnonzero(effects.pairs.plain[effects.pairs.columns[:many]].sum(axis=1) < 2)
+        if len(pairs):
+            one, other = effects.pairs.columns[pairs].T
             size = int(BINS[level])
-            before = OF_PAIRS[level] + (one * (one - 1) // 2 + other) * size * size
-            chosen = [graph("Gather", bins[level], columns.astype(np.int64), axis=1) for columns in (one, other)]
-            at = graph("Add", graph("Add", graph("Mul", chosen[0], np.array(size)), chosen[1]), before)
+            before = OF_PAIRS[level] + pairs * size * size
+            two = [graph("Gather", bins[level], columns.astype(np.int64), axis=1) for columns in (one, other)]
+            at = graph("Add", graph("Add", graph("Mul", two[0], np.array(size)), two[1]), before)
             second.append(_sum(graph, known, at))
     additive = graph("Sum", *first)
     scores = _cut(graph, effects, kind, [line, additive, graph("Sum", additive, *second)])
@@ -52,10 +55,9 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
 
 def _weights(effects: Effects) -> np.ndarray:
     """The weights (cells, K) of all cells up to the last that was learnt, or that a row can have."""
-    most = int(effects.opened.max())
-    ends = [OF_PAIRS[level] + most * (most - 1) // 2 * BINS[level] ** 2 for level in range(LEVELS)]
-    opened = [end for end, count in zip(ends, effects.opened[OF_TWO], strict=True) if count]
-    return effects.cells[: max([OF_PAIRS[0], *opened]), 0].astype(float)
+    opened = effects.opened[OF_TWO]
+    ends = [OF_PAIRS[level] + opened[level] * BINS[level] ** 2 for level in range(LEVELS) if opened[level]]
+    return effects.cells[: max([OF_PAIRS[0], *ends]), 0].astype(float)
 
 
 def _bins(graph: Graph, effects: Effects, x: str, level: int) -> str:

@@ -23,6 +23,12 @@ from ouzel.terms.losses import Logistic, link, value
 Term = Any  # a loss: any class with a registered value
 
 
+def effects_of(model: Any) -> Any:
+    """The effects of columns of a model that has any, else None."""
+    effects = getattr(model.states[0], "effects", None) if model.states else None
+    return effects if effects is not None and effects.opened.any() else None
+
+
 @kernel
 def losses_of(loss: Term, margins: np.ndarray, targets: np.ndarray, losses: np.ndarray) -> None:
     """Write the loss of each margin (n,) against its target (n,) to `losses` (n,)."""

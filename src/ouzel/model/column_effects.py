@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ouzel.model.answers import Feature, shown_weights
+from ouzel.model.answers import Feature, effects_of, shown_weights
 
 if TYPE_CHECKING:
     from ouzel.learners.auto.effect_terms import Term
@@ -17,22 +17,14 @@ MOST_TERMS = 64  # that are listed of an example
 OTHERS = "(other effects of columns)"
 
 
-def effects_of(model: Model) -> Any:
-    """The effects of columns of a model that has any, else None."""
-    effects = getattr(model.states[0], "effects", None) if model.states else None
-    return effects if effects is not None and effects.opened.any() else None
-
-
 def important_effects(model: Model) -> list[list[Feature]]:
     """The effects of each column of weights; each is called by where it is strongest, and weighs what it adds there.
 
     Its importance is the standard deviation of what it adds to the margins of the examples kept.
     """
-    effects = effects_of(model)
-    if effects is None:
-        return []
     from ouzel.learners.auto.effect_terms import sample_of, terms_of
 
+    effects = effects_of(model)
     numbers = sample_of(effects)
     terms = terms_of(effects, numbers)
     columns: list[list[Feature]] = [[] for _ in range(effects.cells.shape[2])]
@@ -77,5 +69,7 @@ def _name(model: Model, effects: Any, term: Term, numbers: np.ndarray) -> str:
     parts = []
     for column in term.columns:
         name = str(model.feature_name(int(effects.columns[column]) - 1))
-        parts.append(named(name, interval_of(effects, column, float(numbers[column]), len(term.columns) > 1)))
+        interval = interval_of(effects, column, float(numbers[column]), len(term.columns) > 1)
+        is_category = effects.pairs.plain[column] == 1 and 1.0 in interval  # 1 where it is, 0 elsewhere
+        parts.append((name if interval[0] == 1.0 else f"not {name}") if is_category else named(name, interval))
     return " × ".join(parts)

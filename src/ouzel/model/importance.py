@@ -5,14 +5,21 @@ A feature's importance is |weight| × spread: how far one standard deviation of 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.learners import feature_moments
 from ouzel.learners.auto import standardisation
-from ouzel.model.answers import Feature, important_slots, shown_features
-from ouzel.model.column_effects import important_effects
+from ouzel.model.answers import Feature, effects_of, important_slots, shown_features
 from ouzel.model.model import INTERCEPT, Model
 from ouzel.streams.labels import Label
+
+if TYPE_CHECKING:
+    from ouzel.model import column_effects
+else:
+    column_effects = deferred("ouzel.model.column_effects")  # a short stream has none
 
 Columns = list[tuple[Label | None, list[Feature]]]  # of each class, in the order shown
 
@@ -34,7 +41,7 @@ def most_important(model: Model, n: int) -> Columns:
         return heaviest(model, n)
     spreads = means_and_spreads(model)[1]
     columns: list[list[Feature]] = []
-    effects = important_effects(model)
+    effects = column_effects.important_effects(model) if effects_of(model) is not None else []
     for weights in model.slot_weights():
         slots = 1 + important_slots(weights[1:], spreads[1:], n)
         if len(slots) < n and model.intercept and weights[0] != 0.0:

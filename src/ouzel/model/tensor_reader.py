@@ -21,7 +21,7 @@ from ouzel.model.packed_bytes import is_square, size_of, unpack
 from ouzel.ranges import Range, Table, check_stored, memory
 
 LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
-NEWER = ("effects.", "effects.pool")  # how names of arrays begin that came, all at once, with a later version
+NEWER = {"effects.": "effects.pairs."}  # arrays that a file lacks, or has of an earlier kind, unless it has the latter
 TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
 
@@ -57,8 +57,13 @@ class TensorReader:
     def state(self, layout: Any, prefix: str) -> Any:
         """The state of a layout. What is stored of its arrays is checked first; then they are made."""
         parts = dict(flat(layout, prefix))
-        groups = [{name for name in parts if name.startswith(prefix + newer)} for newer in NEWER]
-        lacking = set().union(*(group for group in groups if group.isdisjoint(self.tensors)))
+        lacking = {
+            name
+            for newer, latest in NEWER.items()
+            if not any(tensor.startswith(prefix + latest) for tensor in self.tensors)
+            for name in parts
+            if name.startswith(prefix + newer)
+        }
         for name in parts:
             if name not in self.tensors and name not in lacking:
                 raise OuzelError(f"{name} is missing")

@@ -11,7 +11,7 @@ import pytest
 
 import ouzel
 from ouzel.layout import allocate, flat
-from ouzel.learners.auto import effect_columns, effects
+from ouzel.learners.auto import effect_columns, effect_pairs, effects
 from ouzel.learners.rows import Rows
 from ouzel.model import persistence
 from ouzel.model.model import Model
@@ -29,7 +29,10 @@ def stream(kind, count=700, seed=0):
     few, rare = rng.integers(0, 4, count), rng.uniform(1.0, 3.0, count) * (rng.random(count) < 0.4)
     late = np.where(np.arange(count) < 100, 0.0, rng.random(count))
     X = np.column_stack([X, few, np.full(count, 3.0), rare, late]).astype(np.float32)
+    two = rng.integers(1, 3, (count, 2))
     score = 2.0 * np.abs(X[:, 0]) - 1.6 + 1.5 * np.sign(X[:, 1]) * np.sign(X[:, 2]) + (few == 2) + (rare > 2)
+    score += 2.0 * (two[:, 0] == two[:, 1]) - 1.0  # of which no line, and no column alone, says anything
+    X = np.column_stack([X, two]).astype(np.float32)
     if kind == "numbers":
         return X, 5.0 + 3.0 * score + rng.standard_t(3, count)
     cuts = [0.3] if kind == "two" else [-0.7, 1.5]
@@ -81,7 +84,7 @@ def driven(kind, X, lines, y, weights, rule=effects, columns=effect_columns, cel
 
 
 def given(kind, count=1100):
-    """Columns (n, 3), what linear models may predict, labels, strays among numbers, and importances."""
+    """Columns (n, 5), two of two values; what linear models may predict, labels, strays among numbers, importances."""
     X, y = stream(kind, count)
     classes, rng = KINDS[kind][1], np.random.default_rng(3)
     lines = rng.normal(size=(count, classes) if classes > 1 else count)
@@ -90,7 +93,7 @@ def given(kind, count=1100):
         lines, y = lines + 5.0, np.where(y > 6.0, 8.0, 3.0)  # of few values, whose range is soon left
         y[600::97] = 1e3
     weights = rng.choice([0.0, 0.5, 1.0, 20.0], count, p=[0.04, 0.32, 0.32, 0.32])
-    return X[:, [0, 1, 3]], lines, y, weights.astype(np.float32)
+    return X[:, [0, 1, 3, 7, 8]], lines, y, weights.astype(np.float32)
 
 
 def expected(kind, X, lines, y, weights):
@@ -99,23 +102,26 @@ def expected(kind, X, lines, y, weights):
     return np.array([slow.learn(*row) for row in rows])
 
 
-def interpreted(old="", new=""):
-    """The module `effects` in plain Python, a part of its text replaced."""
-    text = Path(effects.__file__).read_text()
-    assert text.count(old) == 1 or not old, f"{old!r} stands {text.count(old)} times in effects.py"
-    text = text.replace(
-        "from ouzel.kernels.jit import force_inline, kernel", "force_inline = kernel = lambda body: body"
-    )
+def interpreted(old="", new="", of=effects):
+    """The module `effects`, or another, in plain Python, a part of its text replaced."""
+    text = Path(of.__file__).read_text()
+    assert text.count(old) == 1 or not old, f"{old!r} stands {text.count(old)} times in {of.__name__}"
+    for imported in ("force_inline, kernel", "force_inline"):
+        text = text.replace(
+            f"from ouzel.kernels.jit import {imported}\n", "force_inline = kernel = lambda body: body\n"
+        )
     module = ModuleType("planted")
     sys.modules["planted"] = module  # where a NamedTuple looks for its names
-    exec(compile(text.replace(old, new) if old else text, effects.__file__, "exec"), vars(module))
+    exec(compile(text.replace(old, new) if old else text, of.__file__, "exec"), vars(module))
     return module
 
 
 BUGS = {
     "an edge is below its bin": ("np.int32(edges[j] <= number)", "np.int32(edges[j] < number)"),
     "the last edge is left out": ("size - 1, x[c])", "size - 2, x[c])"),
-    "pairs share cells": ("place = first + other * size * size", "place = first + other * size"),
+    "pairs share cells": ("(pair * size + bins[level, one]) * size", "(pair + bins[level, one]) * size"),
+    "two values have bins of their own": (" and effects.pairs.plain[c] == 0", ""),
+    "pairs of two values have cells at each level": ("level == 0 or effects", "level >= 0 or effects"),
     "the sample is not thinned out": ("sample[i, c] = sample[kept, c]", "sample[i, c] = sample[i, c]"),
     "the sample has a period": ("return np.int64(finish_hash(", "return 0 * np.int64(finish_hash("),
     "steps are not shared by the cells of a sum": ("np.float64(max(last - first, 1))", "1.0"),
@@ -155,6 +161,106 @@ def test_the_transcription_finds_a_planted_bug(bug):
         return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
 
     assert not all(map(fits, KINDS))
+
+
+PAIRS_BUGS = {
+    "means do not move": ("(bins[c] - pairs.means[c]) / pairs.counted[0]", "0.0"),
+    "all classes have one sign": ("slopes[c] if c // many % 2 == 0 else -slopes[c]", "abs(slopes[c])"),
+    "slopes of one column": ("row[other] += slope * z[other]", "row[other] += slope"),
+    "squares are not squared": ("row[other] += bend * z[other] * z[other]", "row[other] += bend * abs(z[other])"),
+}
+
+
+@pytest.mark.parametrize("bug", PAIRS_BUGS)
+def test_the_transcription_finds_a_bug_that_is_planted_in_slopes_of_pairs(bug):
+    rule = interpreted()
+    rule.note_slopes = interpreted(*PAIRS_BUGS[bug], effect_pairs).note_slopes
+
+    def fits(kind):
+        parts = given(kind)
+        return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
+
+    assert not all(map(fits, KINDS))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_there_is_no_room_better_pairs_take_the_place_of_others(monkeypatch, kind):
+    monkeypatch.setattr(effect_columns, "PAIRS", 2)  # of three of numbers, and of the one that decides
+    X, rng, classes = given(kind)[0], np.random.default_rng(4), KINDS[kind][1]
+    decides = (X[:, 3] == X[:, 4]) ^ (rng.random(len(X)) < 0.05)
+    lines, y = np.zeros((len(X), classes) if classes > 1 else len(X)), decides * (2.0 if kind == "numbers" else 1.0)
+    parts = X, lines, y, np.ones(len(X), np.float32)
+
+    state, found = driven(kind, *parts)
+
+    np.testing.assert_allclose(found, expected(kind, *parts), rtol=1e-5, atol=1e-5)
+    assert [4, 3] in state.pairs.columns[:2].tolist()
+    for wrong in ("_worth_is_all", "_all_is_chance"):
+        with pytest.MonkeyPatch.context() as patch:
+            if wrong == "_worth_is_all":
+                patch.setattr(effect_columns, "worth_of_pairs", lambda _: np.full(2, np.inf))
+            else:
+                patch.setattr(effect_columns, "CHANCE", np.inf)
+            assert not np.allclose(driven(kind, *parts)[1], found, rtol=1e-5, atol=1e-5)
+
+
+def table(count, seed=0):
+    """Forty columns of numbers and four categories of five words; a pair of either decides."""
+    rng = np.random.default_rng(seed)
+    X, words = rng.normal(size=(count, 40)).astype(np.float32), rng.integers(0, 5, (count, 4))
+    indicators = (words[:, :, None] == np.arange(5)).reshape(count, 20).astype(np.float32)
+    return np.column_stack([X, indicators]), X, words
+
+
+def test_of_many_columns_the_pair_that_decides_is_found():
+    rows, X, _ = table(3000)
+    y = X[:, 37] * X[:, 5] > 0.0  # no neighbours
+
+    made, raw = (learn(model_of("two", forms=forms), rows, y) for forms in ("made", "raw"))
+
+    assert [38, 6] in (made.states[0].effects.columns[made.states[0].effects.pairs.columns[:276]]).tolist()
+    rows, X, _ = table(2000, 1)
+    y = X[:, 37] * X[:, 5] > 0.0
+    assert error_of(made, rows, y) < 0.6 * error_of(raw, rows, y)
+
+
+def test_of_categories_the_pair_that_decides_is_found():
+    rows, _, words = table(3000)
+    rule = (words[:, 0] < 2) ^ (words[:, 3] < 2)
+    test, _, others = table(2000, 1)
+
+    made, raw = (learn(model_of("two", forms=forms), rows[:, 40:], rule) for forms in ("made", "raw"))
+
+    truth = (others[:, 0] < 2) ^ (others[:, 3] < 2)
+    assert error_of(made, test[:, 40:], truth) < 0.4 * error_of(raw, test[:, 40:], truth)
+
+
+def test_where_labels_are_chance_hardly_any_pair_of_categories_is_taken():
+    taken = 0
+    for seed in range(6):
+        rows, _, _ = table(3000, seed)
+        y = np.random.default_rng(100 + seed).integers(0, 2, 3000)
+        model = learn(model_of("two"), rows[:, 40:], y)
+        taken += model.states[0].effects.opened[effects.OF_TWO].max()
+
+    assert taken <= 2  # of 6 · 190 at seven looks
+
+
+def test_workers_that_list_other_pairs_are_merged_into_one_of_them():
+    rows, X, words = table(3000)
+    rows, halves = rows[:, 36:], (slice(200, 1600), slice(1600, 3000))
+    rules = ((words[:, 0] < 2) ^ (words[:, 3] < 2), (words[:, 1] < 2) ^ (words[:, 2] < 2))
+    base = learn(model_of("two"), rows[:200], X[:200, 36] > 0)
+    workers = [learn(copy.deepcopy(base), rows[half], rule[half]) for half, rule in zip(halves, rules, strict=True)]
+    listed = [worker.states[0].effects.pairs.columns.tolist() for worker in workers]
+
+    merged = merge_onto(base, workers).states[0].effects
+
+    assert listed[0] != listed[1]
+    effects.check(merged)
+    assert merged.pairs.columns.tolist() in listed
+    place = listed.index(merged.pairs.columns.tolist())
+    np.testing.assert_array_equal(merged.cells, workers[place].states[0].effects.cells)
 
 
 def _late(columns, state, seen):
@@ -207,7 +313,7 @@ def test_a_few_frequent_words_of_a_text_are_no_columns():
     assert table.states[0].effects.totals[effects.COUNT] >= 1
 
 
-def test_the_only_number_among_many_categories_is_a_column():
+def test_the_only_number_among_many_categories_is_a_column_and_the_first():
     rng = np.random.default_rng(0)
     numbers, words = rng.normal(size=1000), rng.integers(0, 5, (1000, 20))
     rows = [
@@ -218,14 +324,15 @@ def test_the_only_number_among_many_categories_is_a_column():
     for row, x in zip(rows, numbers, strict=True):
         model.learn_one(row, bool(abs(x) > 0.7))
 
-    assert model.model_.states[0].effects.totals[effects.COUNT] == 1
+    assert model.model_.states[0].effects.pairs.plain[:64].tolist() == [0] + [1] * 63  # the number, and categories
     assert ouzel.effect(model, "number").values.any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_monotone_change_of_a_column_matters(kind):
     X, *rest = given(kind)
-    changed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, np.where(X[:, 2] > 0.0, 1e6 * X[:, 2], X[:, 2] - 7.0)])
+    changed = [np.exp(X[:, 0]), X[:, 1] ** 3, np.where(X[:, 2] > 0.0, 1e6 * X[:, 2], X[:, 2] - 7.0), *X[:, 3:].T]
+    changed = np.column_stack(changed)
 
     states, found = zip(*(driven(kind, each.astype(np.float32), *rest) for each in (X, changed)), strict=True)
 
@@ -353,7 +460,7 @@ def test_cells_never_take_more_than_the_budget(budget, classes):
 
     opened = model.states[0].effects.opened
     assert opened.any() == (budget > 0)
-    last = effects.OF_PAIRS + len(X.T) * (len(X.T) - 1) // 2 * effects.BINS**2
+    last = effects.OF_PAIRS + opened[effects.OF_TWO] * effects.BINS**2
     assert classes > 2 or (last[opened[effects.OF_TWO] > 0] <= len(cells)).all()
 
 

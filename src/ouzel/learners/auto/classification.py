@@ -193,8 +193,8 @@ def _parted(state: TwoClasses, budget: float) -> SeveralClasses:
     """Two classes as the first two of several: half a margin for the one, half against the other."""
     found = allocate(several_classes.layout(len(state.table), 2, budget))
     pairs = ((found.features, state.features), (found.block, state.block), (found.effects, state.effects))
-    for mine, old in (*pairs, (found.effects.pool, state.effects.pool)):
-        for name in set(mine._fields) - {"weights", "shares", "cells", "pool"}:
+    for mine, old in (*pairs, (found.effects.pool, state.effects.pool), (found.effects.pairs, state.effects.pairs)):
+        for name in set(mine._fields) - {"weights", "shares", "cells", "pool", "pairs", "slopes", "squares"}:
             getattr(mine, name)[...] = getattr(old, name)
     found.effects.pool.weights[:] = state.effects.pool.weights
     found.places[:] = state.places

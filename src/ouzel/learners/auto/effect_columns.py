@@ -1,8 +1,10 @@
-"""Which columns have effects, and where their edges lie: looked at behind 16, 32, 64, … examples, without labels.
+"""Which columns and pairs have effects, and where edges lie: looked at behind 16, 32, 64, … examples.
 
-A column is a feature that one example in 16 has, and 8 at least, and whose values are not all alike; the first 24 are
-taken, where rows are those of a table: short, or these columns hold an eighth of their non-zeros. A few frequent words
-say little of a text. Edges are quantiles of up to 256 sampled rows, and stay: what has been learnt keeps its meaning.
+A column is a feature that one example in 16 has, and 8 at least; the first 64 are taken, those whose values differ
+before those that are there or not (categories), where rows are those of a table: short, or these columns hold an eighth
+of their non-zeros. A few frequent words say little of a text. Edges are quantiles of up to 256 sampled rows, and stay:
+what has been learnt keeps its meaning. There is room for 276 pairs. Neighbours come first; pairs whose slopes
+(`effect_pairs.py`) promise twice what a listed pair is worth take its place.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ouzel.learners.auto import newton_block, standardisation
+from ouzel.learners.auto.effect_pairs import BUCKETS, COLUMNS, PAIRS, gains_of
 from ouzel.learners.auto.effects import (
     BINS,
-    COLUMNS,
     COUNT,
     FIRST,
     KEPT,
@@ -23,8 +25,10 @@ from ouzel.learners.auto.effects import (
     OF_PAIRS,
     OF_TWO,
     OFFERED,
+    RESIDUALS,
     SCORES,
     SEEN,
+    SQUARES,
     STRIDE,
     Effects,
     is_due,
@@ -37,6 +41,8 @@ SHARE = 16  # one example in so many has a column
 SHORT, PART = 32, 8  # mean non-zeros of short rows; of longer rows columns must hold 1/PART of the non-zeros
 ENOUGH = 8  # numbers that make a column, and of which quantiles are taken
 ALIKE = 1e-6
+CHANCE = 20.0  # of S^2 / V, which the best of 2,016 pairs without effects has by chance at one look in 60
+BETTER = 2.0  # times the worth of a pair that another one must promise to take its place
 
 
 def turn(state: Any) -> None:
@@ -58,7 +64,8 @@ def columns_among(features: Features, effects: Effects) -> np.ndarray:
     is_dense = largest < 0.0
     added = np.where(is_dense, mean * seen, mean)
     of_all = np.where(is_dense, squares + seen * mean**2, squares)
-    found: np.ndarray = slots[of_all * count > (1.0 + ALIKE) * added**2]  # equal where all values are
+    varies = of_all * count > (1.0 + ALIKE) * added**2  # equal where all values are
+    found: np.ndarray = np.concatenate([slots[varies], slots[~varies & (count < seen)]])
     known = int(effects.totals[COUNT])
     held = features.moments[[*effects.columns[:known], *found[: COLUMNS - known]], standardisation.COUNT].sum()
     total = features.moments[1:, standardisation.COUNT].sum()
@@ -83,6 +90,10 @@ def _open(effects: Effects, seen: int) -> None:
         return
     if not effects.opened.any():
         effects.beliefs[:], effects.pooled[:] = FIRST[:SCORES], FIRST[SCORES:]
+    for column in range(count):
+        is_new = column >= effects.opened[OF_BINS, 0]
+        effects.pairs.plain[column] = (is_new or effects.pairs.plain[column]) and len(set(sample[:, column])) <= 2
+    listed = _list_pairs(effects, count) if seen >= FROM[OF_TWO][0] else 0
     for level in range(LEVELS):
         if seen >= FROM[OF_BINS][level]:
             for column in range(effects.opened[OF_BINS, level], count):
@@ -90,9 +101,67 @@ def _open(effects: Effects, seen: int) -> None:
                 effects.edges[level, column] = np.inf
                 effects.edges[level, column, : len(edges)] = edges
             effects.opened[OF_BINS, level] = count
-            last = OF_PAIRS[level] + count * (count - 1) // 2 * BINS[level] ** 2
+            last = OF_PAIRS[level] + listed * BINS[level] ** 2
             if seen >= FROM[OF_TWO][level] and last <= len(effects.cells):
-                effects.opened[OF_TWO, level] = count
+                effects.opened[OF_TWO, level] = listed
+
+
+def _list_pairs(effects: Effects, count: int) -> int:
+    """List pairs of so many columns, and have better ones take the place of those that say little; return how many.
+
+    Pairs of columns with more than two values are listed, neighbours first, as far as there is room. Others must take
+    more off the loss than chance has pairs do.
+    """
+    pairs, known = effects.pairs, int(effects.opened[OF_TWO].max())
+    one, other, gains = gains_of(pairs, count, effects.cells.shape[2])
+    gains[gains < CHANCE] = 0.0
+    mine = pairs.columns[:known].astype(np.int64)
+    new = ~np.isin(one * COLUMNS + other, mine[:, 0] * COLUMNS + mine[:, 1])
+    new &= (gains > 0.0) | (pairs.plain[one] + pairs.plain[other] == 0)
+    best = np.flatnonzero(new)[np.argsort(-gains[new], kind="stable")]
+    added = min(PAIRS - known, len(best))
+    for place, k in zip(range(known, PAIRS), best, strict=False):
+        _begin(effects, place, one[k], other[k], gains[k])
+    worth = worth_of_pairs(effects)[:known]
+    for place, k in zip(np.argsort(worth, kind="stable"), best[added:], strict=False):
+        if not gains[k] > BETTER * worth[place]:
+            break
+        _begin(effects, place, one[k], other[k], gains[k])
+    pairs.slopes[:], pairs.squares[:] = 0.0, 0.0
+    return known + added
+
+
+def _begin(effects: Effects, place: int, one: int, other: int, gain: float) -> None:
+    """List a pair. Its weights are 0; with few classes and a gain, a Newton step down its slope from there."""
+    pairs, classes = effects.pairs, effects.cells.shape[2]
+    pairs.columns[place] = one, other
+    for level in range(LEVELS):
+        size = int(BINS[level]) ** 2
+        effects.cells[OF_PAIRS[level] + place * size :][:size] = 0.0
+    if gain > 0.0 and classes <= BUCKETS:
+        cells = effects.cells[OF_PAIRS[0] + place * BINS[0] ** 2 :][: BINS[0] ** 2]
+        product = np.outer(*(np.arange(BINS[0]) - pairs.means[column] for column in (one, other))).ravel()[: len(cells)]
+        square = pairs.squares[one, other] / classes
+        steps = pairs.slopes[:classes, one, other] / square * np.sqrt(_unit_of(effects))
+        cells[:, 0] = -product[:, None] * steps
+        cells[:, 1] = square / max((product**2).sum(), 1.0)
+
+
+def _unit_of(effects: Effects) -> float:
+    """The square of the unit of weights: of numbers, the mean square of what the lines leave."""
+    counted = effects.totals[RESIDUALS]
+    return float(effects.totals[SQUARES] / counted) if counted > 0.0 and effects.totals[SQUARES] > 0.0 else 1.0
+
+
+def worth_of_pairs(effects: Effects) -> np.ndarray:
+    """About twice what each pair (276,) takes off the loss: the sum of w^2 s of its cells."""
+    found = np.zeros(PAIRS)
+    for level in range(LEVELS):
+        count, size = int(effects.opened[OF_TWO, level]), int(BINS[level]) ** 2
+        cells = effects.cells[OF_PAIRS[level] :][: count * size].astype(float)
+        worth = (cells[:, 0] ** 2 * cells[:, 1]).sum(axis=1) / _unit_of(effects)
+        found += np.bincount(np.arange(len(worth)) // size, worth, PAIRS)  # with more classes there are fewer cells
+    return found
 
 
 def edges_of(numbers: np.ndarray, bins: int) -> np.ndarray:
@@ -105,4 +174,5 @@ def edges_of(numbers: np.ndarray, bins: int) -> np.ndarray:
     """
     rising = np.sort(numbers)
     found = np.unique(rising[np.arange(1, bins) * len(rising) // bins])
-    return found[found > rising[0]]
+    found = found[found > rising[0]]
+    return found if len(found) or rising[0] == rising[-1] else rising[rising > rising[0]][:1]

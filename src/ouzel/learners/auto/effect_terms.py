@@ -8,11 +8,10 @@ import numpy as np
 
 from ouzel.learners.auto.effects import (
     BINS,
-    COLUMNS,
+    CELLS_OF_BINS,
     COUNT,
     KEPT,
     LEVELS,
-    MOST_BINS,
     OF_BINS,
     OF_PAIRS,
     OF_TWO,
@@ -55,16 +54,17 @@ def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
     bins = [_bins(effects, numbers, level) for level in range(LEVELS)]
     found = []
     for c in range(columns_with_bins(effects)):
-        cells = [(level * COLUMNS + c) * MOST_BINS + bins[level][:, c] for level in _levels(effects, OF_BINS, c)]
-        found.append(Term((c,), with_bins * _sum(effects, cells)))
-    for c in range(1, int(effects.opened[OF_TWO].max())):
-        for other in range(c):
-            cells = []
-            for level in _levels(effects, OF_TWO, c):
-                size = int(BINS[level])
-                before = OF_PAIRS[level] + (c * (c - 1) // 2 + other) * size * size
-                cells.append(before + bins[level][:, c] * size + bins[level][:, other])
-            found.append(Term((other, c), weights[2] * _sum(effects, cells)))
+        levels = [] if effects.pairs.plain[c] else _levels(effects, OF_BINS, c)
+        cells = [CELLS_OF_BINS[level] + c * BINS[level] + bins[level][:, c] for level in levels]
+        found.append(Term((c,), with_bins * _sum(effects, cells, len(numbers))))
+    for pair in range(int(effects.opened[OF_TWO].max())):
+        one, other = (int(column) for column in effects.pairs.columns[pair])
+        cells = []
+        levels = _levels(effects, OF_TWO, pair)
+        for level in levels[:1] if effects.pairs.plain[[one, other]].all() else levels:
+            size = int(BINS[level])
+            cells.append(OF_PAIRS[level] + (pair * size + bins[level][:, one]) * size + bins[level][:, other])
+        found.append(Term((other, one), weights[2] * _sum(effects, cells, len(numbers))))
     return found
 
 
@@ -75,7 +75,7 @@ def columns_with_bins(effects: Effects) -> int:
 
 def edges_of_terms(effects: Effects, column: int, pairs: bool) -> np.ndarray:
     """The edges (m,) of a column, rising, of all levels of its bins, or of its pairs."""
-    levels = _levels(effects, OF_TWO if pairs else OF_BINS, column)
+    levels = _levels(effects, OF_TWO, 0) if pairs else _levels(effects, OF_BINS, column)
     edges = np.unique(np.concatenate([np.empty(0, np.float32), *(effects.edges[level, column] for level in levels)]))
     return edges[edges < np.inf]
 
@@ -99,8 +99,8 @@ def named(name: str, interval: Interval) -> str:
     return f"{name} < {high}" if low == "-inf" else f"{name} ≥ {low}" if high == "inf" else f"{name} {low}–{high}"
 
 
-def _levels(effects: Effects, kind: int, column: int) -> list[int]:
-    return [level for level in range(LEVELS) if column < effects.opened[kind, level]]
+def _levels(effects: Effects, kind: int, place: int) -> list[int]:
+    return [level for level in range(LEVELS) if place < effects.opened[kind, level]]
 
 
 def _bins(effects: Effects, numbers: np.ndarray, level: int) -> np.ndarray:
@@ -109,8 +109,8 @@ def _bins(effects: Effects, numbers: np.ndarray, level: int) -> np.ndarray:
     return found
 
 
-def _sum(effects: Effects, cells: list[np.ndarray]) -> np.ndarray:
-    total = np.zeros((len(cells[0]), effects.cells.shape[2]))
+def _sum(effects: Effects, cells: list[np.ndarray], count: int) -> np.ndarray:
+    total = np.zeros((count, effects.cells.shape[2]))
     for some in cells:
         inside = some < len(effects.cells)
         total[inside] += effects.cells[some[inside], 0]

@@ -1,7 +1,7 @@
 """Effects of columns beyond a straight line: step functions of one column, and of pairs, learnt on what is left.
 
 The linear models give each column of numbers one slope. Here every column is split at quantiles into 4, 8, 16 and 32
-bins, finer ones as examples allow, and so is every pair of columns. A bin, or a pair of bins, has a weight w that
+bins, finer ones as examples allow, and so are pairs of columns. A bin, or a pair of bins, has a weight w that
 starts at 0: with the score m_0 of the linear models,
     m_1 = m_0 + sum of the w of the bins that the columns are in,    m_2 = m_1 + the same for pairs,
 so m_1 is a generalised additive model and m_2 one with interactions (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate
@@ -14,7 +14,8 @@ they give, weighed by Fixed Share (`sharing.py`) from almost all on m_0: where t
 believed. Numbers are learnt in units of the root mean square of what m_0 leaves, and pooled as differences from m_0.
 
 Edges are numbers that occurred, and values are only compared with them: no monotone change of a column matters. A
-value that is absent is 0. Which columns there are, and where their edges lie, `effect_columns.py` decides.
+value that is absent is 0. Which columns and pairs there are, and where edges lie, `effect_columns.py` decides, by the
+slopes of pairs (`effect_pairs.py`).
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, int64, require, uint8, uint32
-from ouzel.learners.auto import mixing
+from ouzel.learners.auto import effect_pairs, mixing
+from ouzel.learners.auto.effect_pairs import BUCKETS, COLUMNS, PAIRS, Pairs, note_slopes
 from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, learn_mixture, softmax
 from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, logistic
 from ouzel.sketches.hashing import finish_hash
 
 BINS = np.array([4, 8, 16, 32])  # of a column at each level
 LEVELS, MOST_BINS = len(BINS), 32
-COLUMNS = 24
-PAIRS = COLUMNS * (COLUMNS - 1) // 2
-OF_PAIRS = np.cumsum([LEVELS * COLUMNS * MOST_BINS, *(PAIRS * BINS[:-1] ** 2)])  # where the cells of each level begin
+CELLS_OF_BINS = COLUMNS * np.cumsum([0, *BINS[:-1]])  # where those of each level begin
+OF_PAIRS = np.cumsum([COLUMNS * BINS.sum(), *(PAIRS * BINS[:-1] ** 2)])
 MOST_CELLS = 1 << 17
 SAMPLE = 256  # examples of which numbers are kept
 RATES, NUMBER_RATES = (0.35, 1.1), (0.3, 0.3)  # of bins, and of pairs
@@ -56,15 +57,16 @@ OF_BINS, OF_TWO = range(2)  # places in `opened`
 
 
 class Effects(NamedTuple):
-    columns: np.ndarray  # (24,) uint32  slots of the columns
+    columns: np.ndarray  # (64,) uint32  slots of the columns
     column_of: np.ndarray  # (d,) uint8  which column a slot is, from 1; 0 for none
-    edges: np.ndarray  # (4, 24, 31) float32  rising, infinite behind the last
-    opened: np.ndarray  # (2, 4) int64  how many columns have bins, and pairs, at each level
-    sample: np.ndarray  # (256, 24) float32  values of the sampled rows
+    edges: np.ndarray  # (4, 64, 31) float32  rising, infinite behind the last
+    opened: np.ndarray  # (2, 4) int64  how many columns have bins, and how many pairs have cells, at each level
+    sample: np.ndarray  # (256, 64) float32  values of the sampled rows
     cells: np.ndarray  # (N, 2, K) float32  weights and sums of squared slopes of each bin and pair of bins
     beliefs: np.ndarray  # (3,) float64
     pooled: np.ndarray  # (1,) float64  how far the pool of the three is believed
     pool: Mixture  # of the three
+    pairs: Pairs
     totals: np.ndarray  # (9,) float64  rows learnt; columns; rows offered to the sample, its stride, rows in it; of
     # numbers to predict the importance and squares of what the lines leave, the smallest, the largest
 
@@ -76,12 +78,13 @@ def layout(dimension: int, classes: int, budget: float) -> Any:
         columns=uint32(COLUMNS, most=max(dimension - 1, 0)),
         column_of=uint8(dimension, most=COLUMNS),
         edges=float32(LEVELS, COLUMNS, MOST_BINS - 1, fill=inf, finite=False),
-        opened=int64(2, LEVELS, most=COLUMNS),
+        opened=int64(2, LEVELS, most=PAIRS),
         sample=float32(SAMPLE, COLUMNS),
         cells=float32(cells, 2, classes),
         beliefs=float64(SCORES, fill=1.0 / SCORES, least=0.0, most=1.0),
         pooled=float64(1, least=0.0, most=1.0),
         pool=mixing.layout(SCORES),
+        pairs=effect_pairs.layout(),
         totals=float64(9, least=(*(0.0,) * 7, -inf, -inf)),
     )
 
@@ -98,7 +101,8 @@ def check(effects: Effects) -> None:
     fits = len(known) == count and np.array_equal(effects.column_of[effects.columns[:count]], np.arange(1, count + 1))
     require(fits, "columns of effects do not fit their slots")
     require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")
-    require((effects.opened <= count).all(), "effects have bins of columns that do not exist")
+    require((effects.opened[OF_BINS] <= count).all(), "effects have bins of columns that do not exist")
+    effect_pairs.check(effects.pairs, int(effects.opened[OF_TWO].max()), count)
     mixing.check(effects.pool)
 
 
@@ -106,6 +110,7 @@ def fade(effects: Effects, kept: float) -> None:
     """Decay the sums of squares."""
     effects.cells[:, 1] *= np.float32(kept)
     effects.totals[[RESIDUALS, SQUARES]] *= kept
+    effect_pairs.fade(effects.pairs, kept)
 
 
 @force_inline
@@ -124,7 +129,7 @@ def note_example(effects):
 
 @force_inline
 def _read(effects, indices, values, x):
-    """Write the numbers of the columns in a row to `x` (24,), 0 where it has none."""
+    """Write the numbers of the columns in a row to `x` (64,), 0 where it has none."""
     for c in range(np.int64(effects.totals[COUNT])):
         x[c] = 0.0
     for k in range(len(indices)):
@@ -144,14 +149,14 @@ def _bin_of(edges, size, number):
 
 @force_inline
 def _find(effects, x, bins, at):
-    """Write the bins of a row to `bins` (4, 24), and their cells to `at`; return how many there are."""
+    """Write the bins of a row to `bins` (4, 64), and their cells to `at`; return how many there are."""
     count, most = 0, len(effects.cells)
     for level in range(LEVELS):
         size = BINS[level]
         for c in range(effects.opened[OF_BINS, level]):
             bins[level, c] = _bin_of(effects.edges[level, c], size - 1, x[c])
-            at[count] = (level * COLUMNS + c) * MOST_BINS + bins[level, c]
-            count += at[count] < most
+            at[count] = CELLS_OF_BINS[level] + c * size + bins[level, c]
+            count += at[count] < most and effects.pairs.plain[c] == 0
     return count
 
 
@@ -161,12 +166,11 @@ def _find_pairs(effects, bins, at, count):
     most = len(effects.cells)
     for level in range(LEVELS):
         size, before = BINS[level], OF_PAIRS[level]
-        for c in range(1, effects.opened[OF_TWO, level]):
-            first = before + c * (c - 1) // 2 * size * size + bins[level, c] * size
-            for other in range(c):
-                place = first + other * size * size + bins[level, other]
-                at[count] = place
-                count += place < most
+        for pair in range(effects.opened[OF_TWO, level]):
+            one, other = effects.pairs.columns[pair, 0], effects.pairs.columns[pair, 1]
+            place = before + (pair * size + bins[level, one]) * size + bins[level, other]
+            at[count] = place
+            count += place < most and (level == 0 or effects.pairs.plain[one] + effects.pairs.plain[other] < 2)
     return count
 
 
@@ -325,17 +329,17 @@ def _sample(effects, x):
 
     No generator's state need be kept for it, as that of a reservoir (`sketches/reservoir.py`) would.
     """
-    totals, sample = effects.totals, effects.sample
+    totals, sample, columns = effects.totals, effects.sample, np.int64(effects.totals[COUNT])
     number, stride = np.int64(totals[OFFERED]), max(np.int64(totals[STRIDE]), 1)
     if totals[KEPT] >= SAMPLE and _is_sample(number, stride):
         stride *= 2
         for i in range(SAMPLE // 2):
             kept = 2 * i + _is_second(i, stride)
-            for c in range(COLUMNS):
+            for c in range(columns):
                 sample[i, c] = sample[kept, c]
         totals[KEPT], totals[STRIDE] = SAMPLE // 2, stride
     if _is_sample(number, stride):
-        for c in range(COLUMNS):
+        for c in range(columns):
             sample[np.int64(totals[KEPT]), c] = x[c]
         totals[KEPT] += 1.0
     totals[OFFERED] += 1.0
@@ -403,6 +407,8 @@ class Room(NamedTuple):
     direction: np.ndarray  # (3,) float64  slope of the pool's loss
     step: np.ndarray  # (3,) float64  of the pool
     root: np.ndarray  # (3, 3) float64  of the pool's curvature
+    deviations: np.ndarray  # (64,) float32  of bins from their means
+    buckets: np.ndarray  # (4,) float32  slopes of classes
 
 
 @kernel
@@ -411,9 +417,9 @@ def _room(effects):
     classes, cells = effects.cells.shape[2], LEVELS * (COLUMNS + PAIRS) + 1
     bins, at, numbers = np.zeros((LEVELS, COLUMNS), np.int64), np.zeros(cells, np.int64), np.zeros((6, EXPERTS))
     scores, chances, margins = (np.zeros((EXPERTS, classes)), np.zeros((EXPERTS, classes)), np.zeros((SCORES, classes)))
-    room = Room(
-        scores, chances, margins, numbers[0], numbers[1, :SCORES], numbers[2, :SCORES], numbers[3 : 3 + SCORES, :SCORES]
-    )
+    direction, step, root = numbers[1, :SCORES], numbers[2, :SCORES], numbers[3 : 3 + SCORES, :SCORES]
+    deviations, buckets = np.zeros(COLUMNS, np.float32), np.zeros(BUCKETS, np.float32)
+    room = Room(scores, chances, margins, numbers[0], direction, step, root, deviations, buckets)
     return np.zeros(COLUMNS, np.float32), bins, at, room
 
 
@@ -435,6 +441,8 @@ def learn_effects(effects, rows, start, stop, targets, importances, kind, out):
             bound, end = _predict_row(effects, kind, out[i], x, bins, at, room)
             if weight > 0.0 and unit > 0.0:
                 _learn_row(effects, kind, target, weight, unit, bound, end, at, room, slopes, some)
+                columns = effects.opened[OF_BINS, 0]
+                note_slopes(effects.pairs, bins[0], columns, slopes, totals[SEEN], room.deviations, room.buckets)
         if weight > 0.0:
             _sample(effects, x)
 

@@ -5,8 +5,9 @@
 The protocol of van Erven, Koolen & van der Hoeven (2021): columns scaled to [-1, 1], an intercept, one pass in random
 order, weights up to 3 |u|, AdaGrad and gradient descent at the steps that their bounds on regret want: 4 |u| / sqrt(2),
 with the largest absolute weight for AdaGrad, and for gradient descent with the length of u, divided by that of the
-longest example (whose weights are not cut here). Then the same learners without knowledge of u: MetaGrad and AdaGrad as
-they come, and at the best of thirteen radii or steps, from 2^-10 to 2^14. Numbers are in units of their spread.
+longest example (whose weights are not cut here). Full MetaGrad is told of the length of u, and predicts within three
+times what u does. Then the same learners without knowledge of u: MetaGrad and AdaGrad as they come, and the diagonal
+ones at the best of thirteen radii or steps, from 2^-10 to 2^14. Numbers are in units of their spread.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ SETS = (
 )
 MOST = 50_000  # examples of a set
 HEADS = (
-    *("`metagrad`, 3 \\|u\\|", "`adagrad`, step of u", "`ogd`, step of u", "`metagrad`", "`adagrad`"),
-    *("`metagrad`, best radius", "`adagrad`, best step"),
+    *("full, 3 \\|u\\|", "`metagrad`, 3 \\|u\\|", "`adagrad`, step of u", "`ogd`, step of u"),
+    *("full", "`metagrad`", "`adagrad`", "`metagrad`, best radius", "`adagrad`, best step"),
 )
 
 
@@ -81,10 +82,13 @@ def losses_of(block: Block, loss: Any) -> tuple[Fixed, list[float]]:
     widest, length = np.abs(best.weights).max(), np.linalg.norm(best.weights)
     longest = np.sqrt(examples.matrix.power(2).sum(axis=1).max())
     ours = {"radius": 3.0 * widest}, {"penalty": f"box(low={-3.0 * widest},high={3.0 * widest})"}
+    full = {"full": True, "radius": 3.0 * length, "largest": 3.0 * np.abs(examples.matrix @ best.weights).max()}
     return best, [
+        total_loss(block, loss, "metagrad", **full),
         total_loss(block, loss, "metagrad", **ours[0]),
         total_loss(block, loss, "adagrad", learning_rate=4.0 * widest / np.sqrt(2.0), **ours[1]),
         total_loss(block, loss, "ogd", learning_rate=4.0 * length / (np.sqrt(2.0) * longest)),
+        total_loss(block, loss, "metagrad", full=True, largest=10.0),
         total_loss(block, loss, "metagrad"),
         total_loss(block, loss, "adagrad"),
         min(total_loss(block, loss, "metagrad", radius=radius) for radius in STEPS),

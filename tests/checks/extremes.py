@@ -55,6 +55,7 @@ VARIANTS = (
     {"averaging": 1.0},
     {"radius": 1.0},
     {"experts": 2.0},
+    {"full": True, "largest": 2.0},
     {"cell_bits": 8.0, "l2": 1.0},
     {"per_feature": True},
     {"l1": 1.0, "l2": 1.0},

@@ -104,7 +104,7 @@ class CoinBettingRegressor(Named, Regressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MetaGradClassifier(Named, Classifier):
-    """MetaGrad, diagonal: many learning rates, weighted by how each does.
+    """MetaGrad: many learning rates, weighted by how well each does.
 
     Van Erven, Koolen & van der Hoeven (2021), "MetaGrad: Adaptation using Multiple Learning Rates in Online Learning".
 
@@ -114,6 +114,8 @@ class MetaGradClassifier(Named, Classifier):
         quantile, poisson, or a term
     radius : D: weights are cut to -D and D; they are expected within a third of it; a number from 1e-9 to 1e9
     experts : learning rates of a feature, each half the one before; a whole number from 1 to 64
+    full : one controller with whole matrices, for up to 512 features; weights are not cut
+    largest : with `full`: C, the largest prediction; a number of 1e-30 or more; infinity is allowed
     class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
@@ -128,6 +130,8 @@ class MetaGradClassifier(Named, Classifier):
     loss: Term = "logistic"
     radius: float = 10.0
     experts: int = 12
+    full: bool = False
+    largest: float = float("inf")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -146,6 +150,8 @@ class MetaGradRegressor(Named, Regressor):
     loss: Term = "absolute"
     radius: float = 10.0
     experts: int = 12
+    full: bool = False
+    largest: float = float("inf")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -19,6 +19,7 @@ from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
+from ouzel.learners.gradient import metagrad_full
 from ouzel.learners.rows import Rows
 from ouzel.learners.target_scaling import State as ScaledTargets
 from ouzel.learners.target_scaling import unit_of
@@ -69,7 +70,10 @@ class Experts(NamedTuple):
 
 
 class MixedMargins(NamedTuple):
-    """Margins of several models for each column, cut and weighted (`auto/other_losses.py`); sums by column, model."""
+    """Margins of several models for each column, cut and weighted (`auto/other_losses.py`, `metagrad_full`).
+
+    Sums go by column, then model.
+    """
 
     end: float
     weights: np.ndarray  # (columns, models)
@@ -155,6 +159,10 @@ def _of_lines(model: Model) -> Expression:
         mixed = np.stack([other_losses.coefficients(known) for known in states])
         return Expression(state.features, None, weights, MixedMargins(two_classes.END, mixed))
     features = model.preparation.features
+    if isinstance(state, metagrad_full.State):
+        own, parts = map(np.stack, zip(*map(metagrad_full.experts_by_part, states), strict=True))
+        mixed = MixedMargins(model.settings.largest * spread, parts)
+        return Expression(features, None, spread * own.reshape(-1, own.shape[2]).T, mixed, mean)
     weights = model.task.weights(model).T.astype(float)
     weights[0] -= mean
     limit = float(getattr(model.settings, "largest", np.inf)) * spread

@@ -74,7 +74,7 @@ LEARNERS = {
         _learner("adagrad-rda", "gradient.adagrad_rda", "AdaGrad, diagonal, regularised dual averaging"),
         _learner("ftrl-proximal", "gradient.ftrl_proximal", "follow the regularised leader, l1 and l2, per coordinate"),
         _learner("coin-betting", "gradient.coin_betting", "coin betting in continuous time: no step size to tune"),
-        _learner("metagrad", "gradient.metagrad", "MetaGrad, diagonal: many learning rates, weighted by how each does"),
+        _learner("metagrad", "gradient.metagrad", "MetaGrad: many learning rates, weighted by how well each does"),
         _learner("rda", "gradient.rda", "regularised dual averaging, one step size for all features"),
         _learner("fobos", "gradient.fobos", "forward-backward splitting, one step size for all features"),
         _learner(

@@ -13,14 +13,17 @@ all shares by one number that keeps their sum; then
 Learning rates above a grown 1 / (2 B) are dropped. Shares become 1 again where B / (B when they last did) exceeds the
 sum of b / B.
 
+`full` has one controller of all coordinates in place of one for each (`metagrad_full`).
+
 A coordinate whose gradient is 0 has b = 0: nothing of it changes, and an example costs its non-zeros alone. The number
 of learning rates grows with the logarithm of S / B; `experts` of them, the largest, are kept.
 """
 
 from __future__ import annotations
 
-from math import exp, frexp, ldexp
-from typing import Annotated, NamedTuple
+import importlib
+from math import exp, frexp, inf, ldexp
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -31,12 +34,13 @@ from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.gains.parts import Gains, dense, peaks_of, rows_of
 from ouzel.learners.limits import is_sound, learnable, margin_of
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Loss
+from ouzel.learners.shared_settings import Largest, Loss
 from ouzel.learners.states import negating
-from ouzel.ranges import Range
+from ouzel.ranges import SWITCH, Range
 from ouzel.terms.losses import Logistic, derivative
 
 LEAST_SHARE = 1e-100  # so that an expert whose time comes late is heard again
+LEAST_SIZE = 1e-280  # of a gradient: one of fewer digits has no learning rate
 LARGEST, SUM, START, PARTS = 0, 1, 2, 3  # places in `sizes`
 
 Radius = Annotated[float, Range(1e-9, 1e9), "D: weights are cut to -D and D; they are expected within a third of it"]
@@ -56,6 +60,21 @@ class Settings(NamedTuple):
     loss: Loss = Logistic()
     radius: Radius = 10.0
     experts: Experts = 12.0
+    full: Annotated[bool, SWITCH, "one controller with whole matrices, for up to 512 features; weights are not cut"] = (
+        False
+    )
+    largest: Annotated[Largest, "with `full`: C, the largest prediction"] = 10.0
+
+    def completed(self) -> Any:
+        """Without a bound on predictions where nothing keeps to one."""
+        return self if self.full else self._replace(largest=inf)
+
+
+def module_for(task: str, loss: Any, settings: Any = None) -> Any:
+    """The module that learns by these settings: another one for whole matrices."""
+    if settings is not None and settings.full:
+        return importlib.import_module("ouzel.learners.gradient.metagrad_full")
+    return importlib.import_module("ouzel.learners.gradient.metagrad")
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -97,17 +116,31 @@ def predict_row(state, indices, values, settings):
 
 
 @force_inline
-def score(state, j, count, rate, clipped):
-    """Multiply the shares of `count` experts by what each did on a gradient; `rate` is the largest learning rate."""
+def score(share, expert, mean, j, count, rate, clipped):
+    """Multiply row j of shares by what `count` experts did on a gradient; `rate` is the largest learning rate."""
     before, after = 0.0, 0.0
     for m in range(count):
-        gained = rate * (state.weight[j] - state.expert[j, m]) * clipped
-        before += state.share[j, m]
-        state.share[j, m] *= exp(gained - gained * gained)
-        after += state.share[j, m]
+        gained = rate * (mean[j] - expert[j, m]) * clipped
+        before += share[j, m]
+        share[j, m] *= exp(gained - gained * gained)
+        after += share[j, m]
         rate *= 0.5
     for m in range(count):
-        state.share[j, m] = max(state.share[j, m] * (before / after), LEAST_SHARE)
+        share[j, m] = max(share[j, m] * (before / after), LEAST_SHARE)
+
+
+@force_inline
+def note_size(share, sizes, j, size):
+    """Count a gradient of size b in row j; shares become 1 again where sizes have grown faster than they add up."""
+    before = sizes[j, LARGEST]
+    largest = max(before, size)
+    sizes[j, LARGEST] = largest
+    sizes[j, SUM] += min(size, before)
+    sizes[j, PARTS] += size / largest
+    if largest > sizes[j, START] * sizes[j, PARTS]:
+        sizes[j, START] = largest
+        for m in range(share.shape[1]):
+            share[j, m] = 1.0
 
 
 @force_inline
@@ -146,24 +179,18 @@ def mix(state, j, count):
 
 @force_inline
 def learn_slot(state, j, gradient, settings):
-    """Learn the gradient (not 0) of one coordinate."""
+    """Learn the gradient of one coordinate."""
     radius, experts, size = settings.radius, state.expert.shape[1], abs(gradient)
     before = state.sizes[j, LARGEST]
     largest = max(before, size)
     count = used(before, state.sizes[j, SUM], radius, experts)
     if count > 0:
         high, now = highest(before, radius), highest(largest, radius)
-        score(state, j, count, ldexp(1.0, high), gradient * (before / largest))
+        score(state.share, state.expert, state.weight, j, count, ldexp(1.0, high), gradient * (before / largest))
         if now < high:
             drop(state, j, high - now)
         teach(state, j, max(0, count - (high - now)), ldexp(1.0, now), gradient, radius)
-    state.sizes[j, LARGEST] = largest
-    state.sizes[j, SUM] += min(size, before)
-    state.sizes[j, PARTS] += size / largest
-    if largest > state.sizes[j, START] * state.sizes[j, PARTS]:
-        state.sizes[j, START] = largest
-        for m in range(experts):
-            state.share[j, m] = 1.0
+    note_size(state.share, state.sizes, j, size)
     mix(state, j, used(largest, state.sizes[j, SUM], radius, experts))
 
 
@@ -178,7 +205,7 @@ def learn_row(state, indices, values, target, importance, settings):
     if learnable(slope, length, margin) and is_sound(slope, length):
         for k in range(len(indices)):
             gradient = slope * np.float64(values[k])
-            if gradient != 0.0:
+            if abs(gradient) >= LEAST_SIZE:
                 learn_slot(state, indices[k], gradient, settings)
     return margin
 

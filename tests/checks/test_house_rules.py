@@ -63,6 +63,7 @@ CATALOGUES = {
     "learners/budget/extensions.py",
     "learners/catalogue.py",
     "learners/gradient/adagrad_multiclass.py",
+    "learners/gradient/metagrad.py",
     "learners/newton/sketched_fd.py",
     "learners/newton/sketched_oja.py",
     "learners/plugins.py",  # packages of users

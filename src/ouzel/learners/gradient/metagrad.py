@@ -72,9 +72,8 @@ class Settings(NamedTuple):
 
 def module_for(task: str, loss: Any, settings: Any = None) -> Any:
     """The module that learns by these settings: another one for whole matrices."""
-    if settings is not None and settings.full:
-        return importlib.import_module("ouzel.learners.gradient.metagrad_full")
-    return importlib.import_module("ouzel.learners.gradient.metagrad")
+    full = settings is not None and settings.full
+    return importlib.import_module(f"{__name__}_full" if full else __name__)
 
 
 def layout(dimension: int, settings: Settings) -> State:

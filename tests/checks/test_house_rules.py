@@ -64,6 +64,7 @@ CATALOGUES = {
     "learners/catalogue.py",
     "learners/gradient/adagrad_multiclass.py",
     "learners/gradient/metagrad.py",
+    "learners/gradient/sketched_adagrad.py",
     "learners/newton/sketched_fd.py",
     "learners/newton/sketched_oja.py",
     "learners/plugins.py",  # packages of users

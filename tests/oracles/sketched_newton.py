@@ -60,8 +60,11 @@ class DenseNewton:
         slope = derivative(margin)
         g = slope * self.view.step(raw, slope)
         self.sketch(np.sqrt(self.curvature) * g)
-        self.u = w - self.inverse() @ g
+        self.step(w, g)
         return margin
+
+    def step(self, w, g):
+        self.u = w - self.inverse() @ g
 
     def welcome(self, slots):
         self.seen[slots] = True
@@ -183,6 +186,35 @@ class DenseSketchedAdaGrad(DenseRobustDirections):
         before = self.alpha
         super().sketch(g)
         self.alpha = before + 2.0 * (self.alpha - before)  # all of the eigenvalue
+
+
+class DenseSketchyLeader(DenseSketchedAdaGrad):
+    """Yang et al. (2025): u = -rate H^-1 (sum of g), H = delta I + (V' P V + rho I)^(1/2), likewise by epochs.
+
+    A projection moves the sum of gradients along x: that is ours.
+    """
+
+    def __init__(self, dimension, m, delta, rate, *rest, **more):
+        super().__init__(dimension, m, 0.0, rate, *rest, **more)
+        self.delta, self.dual = delta, np.zeros(dimension)
+
+    def inverse(self):
+        """H^-1."""
+        masses, V = np.linalg.eigh(self.top.T @ self.top)
+        live = masses > 1e-9 * max(masses.max(), 1e-300)
+        V, masses = V[:, live], masses[live]
+        along = (self.recent @ V) ** 2
+        rho = max(self.alpha + np.sum(self.recent**2) - along.sum(), 0.0)
+        inside, outside = (self.delta + np.sqrt(root) for root in (masses + along.sum(axis=0) + rho, rho))
+        return V @ np.diag(1.0 / inside - 1.0 / outside) @ V.T + np.eye(len(self.u)) / outside
+
+    def sketch(self, g):
+        self.before = self.inverse()
+        super().sketch(g)
+
+    def step(self, w, g):
+        self.dual = np.linalg.solve(self.before, w) - self.rate * g
+        self.u = self.inverse() @ self.dual
 
 
 class DenseRandomProjection(DenseNewton):

@@ -34,6 +34,7 @@ class SketchedAdaGradClassifier(Named, Classifier):
     start : where Oja's directions begin; one of random, first-seen, ids, or a term
     from_theory : sigma and eta from the loss, `largest` and the regret bound (Theorem 2)
     robust : of Frequent Directions: add half of what they take off each eigenvalue to alpha (RFD-SON)
+    dual_averaging : of `sketched-adagrad`: step from 0 by the sum of gradients, in the current metric (FTSL)
     class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
@@ -61,6 +62,7 @@ class SketchedAdaGradClassifier(Named, Classifier):
     start: Term = "random"
     from_theory: bool = False
     robust: bool = False
+    dual_averaging: bool = False
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -92,3 +94,4 @@ class SketchedAdaGradRegressor(Named, Regressor):
     start: Term = "random"
     from_theory: bool = False
     robust: bool = False
+    dual_averaging: bool = False

@@ -38,6 +38,7 @@ class SketchedNewtonClassifier(Sketched, Classifier):
     start : where Oja's directions begin; one of random, first-seen, ids, or a term
     from_theory : sigma and eta from the loss, `largest` and the regret bound (Theorem 2)
     robust : of Frequent Directions: add half of what they take off each eigenvalue to alpha (RFD-SON)
+    dual_averaging : of `sketched-adagrad`: step from 0 by the sum of gradients, in the current metric (FTSL)
     class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples
@@ -69,6 +70,7 @@ class SketchedNewtonClassifier(Sketched, Classifier):
     start: Term = "random"
     from_theory: bool = False
     robust: bool = False
+    dual_averaging: bool = False
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -104,3 +106,4 @@ class SketchedNewtonRegressor(Sketched, Regressor):
     start: Term = "random"
     from_theory: bool = False
     robust: bool = False
+    dual_averaging: bool = False

@@ -66,6 +66,9 @@ class Settings(NamedTuple):
     robust: Annotated[
         bool, SWITCH, "of Frequent Directions: add half of what they take off each eigenvalue to alpha (RFD-SON)"
     ] = False
+    dual_averaging: Annotated[
+        bool, SWITCH, "of `sketched-adagrad`: step from 0 by the sum of gradients, in the current metric (FTSL)"
+    ] = False
 
     def completed(self) -> Any:
         """With sigma and eta of Theorem 3, if asked for."""

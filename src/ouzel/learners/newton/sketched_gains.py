@@ -26,11 +26,14 @@ def scales_of(state: Any, settings: Any) -> np.ndarray:
     return found
 
 
-def have_weights(state: Any, weights: np.ndarray, settings: Any) -> None:
+def have_weights(sketch: Any, state: Any, weights: np.ndarray, settings: Any) -> None:
     """Let a settled state have these weights (d,) of slots that it has seen."""
     own, scales = state.sketch, scales_of(state, settings)
     wanted = np.divide(weights, scales, where=scales > 0.0, out=np.zeros_like(weights))
-    own.table[:, 0] += wanted - own.table @ own.coefficients
+    if hasattr(sketch, "hold"):
+        sketch.hold(own, wanted)
+    else:
+        own.table[:, 0] += wanted - own.table @ own.coefficients
 
 
 def _list(merged: Any, slots: np.ndarray, scales: np.ndarray, largest: np.ndarray, welcome: Any) -> None:
@@ -147,5 +150,5 @@ def onto(sketch: Any, base: Any, gains: Gains, before: np.ndarray, settings: Any
     own.counts[0] = base.sketch.counts[0] + gains["examples"][0]
     mean = moved[:, 2] / gains["examples"][0]
     np.divide(moved[:, 1], moved[:, 0], out=mean, where=moved[:, 0] > 0.0)
-    have_weights(merged, before + mean, settings)
+    have_weights(sketch, merged, before + mean, settings)
     return merged

@@ -71,7 +71,7 @@ def rate_of(state, rate):
 @force_inline
 def end_epoch(state):
     """Decompose; what eigenvalues are reduced by has escaped."""
-    state.escaped[0] += sketch.end_epoch(state)
+    state.escaped[0] += sketch.end_epoch(state, state.table[:0])
     for i in range(len(state.pending)):
         state.pending[i] = 0.0
 
@@ -89,7 +89,13 @@ def absorb(state, slots, values, size, square, rate, settings, work):
         gather(state.table, slots, values, work.projected)
         return
     work.projected[column] = size * square
-    rest = size * size * square
+    count_pending(state, size, square, work)
+
+
+@force_inline
+def count_pending(state, size, square, work):
+    """Count a vector of the epoch under way, of which `work.projected` is looked up."""
+    m, rest = len(state.mass), size * size * square
     for i in range(m):
         along = size * work.projected[LEAD + i]
         state.pending[i] += along * along

@@ -97,7 +97,7 @@ def absorb(state, slots, values, size, square, rate, settings, work):
     if len(state.mass) > 0 and size * size * square > 0.0:
         column = sketch.enter(state, slots, values, size, work.projected, square)
         if sketch.epoch_is_full(state):  # the step is then taken with the new directions
-            sketch.end_epoch(state)
+            sketch.end_epoch(state, state.table[:0])
             gather(state.table, slots, values, work.projected)
         else:
             work.projected[column] = size * square
@@ -173,7 +173,7 @@ def directions(state: State) -> np.ndarray:
 def settle(state: State) -> None:
     """End the epoch, and have all of w in u."""
     if state.counts[sketch.FILLED] > 0.0:
-        sketch.end_epoch(state)
+        sketch.end_epoch(state, state.table[:0])
     if len(state.mass) > 0:
         sketch.sweep(state)
 

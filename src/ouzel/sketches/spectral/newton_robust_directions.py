@@ -70,7 +70,7 @@ def absorb(state, slots, values, size, square, rate, settings, work):
     if len(state.mass) > 0 and size * size * square > 0.0:
         column = sketch.enter(state, slots, values, size, work.projected, square)
         if sketch.epoch_is_full(state):
-            state.gained[0] += 0.5 * sketch.end_epoch(state)
+            state.gained[0] += 0.5 * sketch.end_epoch(state, state.table[:0])
             gather(state.table, slots, values, work.projected)
         else:
             work.projected[column] = size * square
@@ -80,7 +80,7 @@ def absorb(state, slots, values, size, square, rate, settings, work):
 def settle(state: Any) -> None:
     """End the epoch, and have all of w in u."""
     if state.counts[sketch.FILLED] > 0.0:
-        state.gained[0] += 0.5 * sketch.end_epoch(state)
+        state.gained[0] += 0.5 * sketch.end_epoch(state, state.table[:0])
     newton.settle(state)
 
 

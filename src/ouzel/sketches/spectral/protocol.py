@@ -8,7 +8,8 @@ write a module of these functions (`random_projection` is the shortest), the lea
 
 An example is worked on in this order: `look_up`, perhaps `reduction` and `apply` (the projection to predictions within
 bounds), perhaps `look_up` again, perhaps `absorb`, and `apply`. A sketch that adds to alpha as it learns has one more
-kernel, `rate_of(state, rate)`: 1 / alpha, where alpha was 1 / `rate` at first (`newton_robust_directions`).
+kernel, `rate_of(state, rate)`: 1 / alpha, where alpha was 1 / `rate` at first (`newton_robust_directions`). One whose
+w follows from what else it keeps has `hold(state, weights)`, which lets a settled state have weights (d,).
 """
 
 from __future__ import annotations

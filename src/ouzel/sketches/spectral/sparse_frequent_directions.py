@@ -199,8 +199,11 @@ def decompose(mass, products):
 
 
 @kernel
-def end_epoch(state):
-    """Turn the vectors of the epoch into directions, all of w into u; return what eigenvalues were reduced by."""
+def end_epoch(state, beside):
+    """Turn the vectors of the epoch into directions, all of w into u; return what eigenvalues were reduced by.
+
+    The rows `beside` (n, width) change as those of the table do, but for what a sweep does.
+    """
     m, (size, columns), width = len(state.mass), state.turns.shape[1:], state.table.shape[1]
     first, second, masses, least = decompose(state.mass, state.products)
     into = np.zeros((width, columns))  # what a row goes through; one without vectors of the epoch, `turn`
@@ -216,14 +219,13 @@ def end_epoch(state):
     record(state.turns, int(state.counts[EPOCH]), turn)
     state.counts[EPOCH] += 1.0
     moved = np.empty(columns)
-    for k in range(int(state.counts[RECENT])):
-        row = state.table[state.recent[k]]
+    for k in range(-len(beside), int(state.counts[RECENT])):
+        row = state.table[state.recent[k]] if k >= 0 else beside[k]
         combine(into, row, moved)
         for j in range(width):
             row[j] = moved[j] if j < columns else 0.0
         row[LEAD + 2 * m] = state.counts[EPOCH]
-    for j in range(1, width):
-        state.coefficients[j] = 0.0
+    state.coefficients[1:] = 0.0
     for i in range(m):
         state.mass[i] = masses[i]
         for j in range(2 * m):
@@ -240,9 +242,7 @@ def sweep(state):
     """Have every slot catch up at the end of an epoch, and make V orthonormal afresh."""
     m, touched = len(state.mass), state.touched[: int(state.counts[SEEN])]
     bring_up(state, touched, np.empty(state.turns.shape[1]))
-    same = np.zeros((m, state.table.shape[1]))
-    for i in range(m):
-        same[i, LEAD + i] = 1.0
+    same = np.eye(m, state.table.shape[1], LEAD)
     reorthonormalise(state.table, touched, state.table[:0], same, state.coefficients)
     state.counts[EPOCH] = 0.0
 
@@ -259,7 +259,7 @@ def update(state, slots, values):
     enter(state, slots, values, 1.0, projected, square_of(values, len(values)))
     state.counts[0] += 1.0
     if epoch_is_full(state):
-        end_epoch(state)
+        end_epoch(state, state.table[:0])
 
 
 @kernel

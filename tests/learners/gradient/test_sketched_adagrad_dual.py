@@ -24,7 +24,7 @@ from tests.oracles.sketched_newton import DenseSketchyLeader
 @pytest.mark.parametrize("bound", [Clip(), Project()])
 @pytest.mark.parametrize("m", [1, 5])
 def test_sparse_and_dense_agree_round_by_round(view, bound, m):
-    rows, labels = sparse_stream(400, 30, 6, seed=m)
+    rows, labels = sparse_stream(250, 30, 6, seed=m)
     common = {"diagonal": True, "normalised": True, "first_square": 0.3} | view
     settings = Settings(Squared(), float(m), 0.125, 1.0, bound=bound, largest=1.0, dual_averaging=True, **common)
     dense = DenseSketchyLeader(30, m, 0.3**0.5, 0.125, 1.0, 1.0, projects(bound), **common)

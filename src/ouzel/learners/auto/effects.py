@@ -154,9 +154,12 @@ def _find(effects, x, bins, at):
     for level in range(LEVELS):
         size = BINS[level]
         for c in range(effects.opened[OF_BINS, level]):
+            if effects.pairs.plain[c] > 0:  # has one edge, the same at each level
+                bins[level, c] = np.int64(x[c] >= effects.edges[level, c, 0])
+                continue
             bins[level, c] = _bin_of(effects.edges[level, c], size - 1, x[c])
             at[count] = CELLS_OF_BINS[level] + c * size + bins[level, c]
-            count += at[count] < most and effects.pairs.plain[c] == 0
+            count += at[count] < most
     return count
 
 

@@ -208,7 +208,7 @@ class Effects:
             return
         self.beliefs = self.beliefs or list(effects.FIRST)
         for c in range(len(self.columns)):
-            two = len({row[self.columns[c]] for _, row in self.sample}) <= 2
+            two = len({row[self.columns[c]] for _, row in self.sample} - {0.0}) <= 1
             self.plain[c] = two and self.plain.get(c, True)
         self._list()
         for level, bins in enumerate(BINS):

@@ -29,7 +29,7 @@ def stream(kind, count=700, seed=0):
     few, rare = rng.integers(0, 4, count), rng.uniform(1.0, 3.0, count) * (rng.random(count) < 0.4)
     late = np.where(np.arange(count) < 100, 0.0, rng.random(count))
     X = np.column_stack([X, few, np.full(count, 3.0), rare, late]).astype(np.float32)
-    two = rng.integers(1, 3, (count, 2))
+    two = rng.random((count, 2)) < 0.7
     score = 2.0 * np.abs(X[:, 0]) - 1.6 + 1.5 * np.sign(X[:, 1]) * np.sign(X[:, 2]) + (few == 2) + (rare > 2)
     score += 2.0 * (two[:, 0] == two[:, 1]) - 1.0  # of which no line, and no column alone, says anything
     X = np.column_stack([X, two]).astype(np.float32)

@@ -1,7 +1,7 @@
 """Which columns and pairs have effects, and where edges lie: looked at behind 16, 32, 64, … examples.
 
 A column is a feature that one example in 16 has, and 8 at least; the first 64 are taken, those whose values differ
-before those that are there or not (categories), where rows are those of a table: short, or these columns hold an eighth
+before those that are 1 or absent (categories), where rows are those of a table: short, or these columns hold an eighth
 of their non-zeros. A few frequent words say little of a text. Edges are quantiles of up to 256 sampled rows, and stay:
 what has been learnt keeps its meaning. There is room for 276 pairs. Neighbours come first; pairs whose slopes
 (`effect_pairs.py`) promise twice what a listed pair is worth take its place.
@@ -65,7 +65,8 @@ def columns_among(features: Features, effects: Effects) -> np.ndarray:
     added = np.where(is_dense, mean * seen, mean)
     of_all = np.where(is_dense, squares + seen * mean**2, squares)
     varies = of_all * count > (1.0 + ALIKE) * added**2  # equal where all values are
-    found: np.ndarray = np.concatenate([slots[varies], slots[~varies & (count < seen)]])
+    is_one = np.abs(added - count) <= ALIKE * count  # as categories are
+    found: np.ndarray = np.concatenate([slots[varies], slots[~varies & is_one & (count < seen)]])
     known = int(effects.totals[COUNT])
     held = features.moments[[*effects.columns[:known], *found[: COLUMNS - known]], standardisation.COUNT].sum()
     total = features.moments[1:, standardisation.COUNT].sum()
@@ -92,7 +93,7 @@ def _open(effects: Effects, seen: int) -> None:
         effects.beliefs[:], effects.pooled[:] = FIRST[:SCORES], FIRST[SCORES:]
     for column in range(count):
         is_new = column >= effects.opened[OF_BINS, 0]
-        effects.pairs.plain[column] = (is_new or effects.pairs.plain[column]) and len(set(sample[:, column])) <= 2
+        effects.pairs.plain[column] = (is_new or effects.pairs.plain[column]) and len({0.0, *sample[:, column]}) <= 2
     listed = _list_pairs(effects, count) if seen >= FROM[OF_TWO][0] else 0
     for level in range(LEVELS):
         if seen >= FROM[OF_BINS][level]:
@@ -109,7 +110,7 @@ def _open(effects: Effects, seen: int) -> None:
 def _list_pairs(effects: Effects, count: int) -> int:
     """List pairs of so many columns, and have better ones take the place of those that say little; return how many.
 
-    Pairs of columns with more than two values are listed, neighbours first, as far as there is room. Others must take
+    Pairs of columns with several values are listed, neighbours first, as far as there is room. Others must take
     more off the loss than chance has pairs do.
     """
     pairs, known = effects.pairs, int(effects.opened[OF_TWO].max())

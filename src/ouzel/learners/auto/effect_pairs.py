@@ -26,7 +26,7 @@ EVERY, ALL_UNTIL = 8, 4096.0  # one example in so many is counted, from so many 
 
 class Pairs(NamedTuple):
     columns: np.ndarray  # (276, 2) uint8  of each pair, the later one first
-    plain: np.ndarray  # (64,) uint8  1: columns of two values, of which a line says all: they have no bins but in pairs
+    plain: np.ndarray  # (64,) uint8  1: of 0 and one other value, of which a line says all: bins only in pairs
     means: np.ndarray  # (64,) float64  m
     slopes: np.ndarray  # (4, 64, 64) float32  S, by bucket; the lower half
     squares: np.ndarray  # (64, 64) float32  V

@@ -65,8 +65,11 @@ def seconds_compiling() -> float:
     return before + time.perf_counter() - begun if depth else before
 
 
-def kernel(function: F, *, inline: bool = False) -> F:
+def kernel(function: F, *, inline: bool = False, plain: Callable[..., Any] | None = None) -> F:
     """Compile `function` on its first call: cached on disk, off the GIL, IEEE arithmetic with fused multiply-add.
+
+    Where nothing is compiled, `plain` runs in its place: a function of NumPy that does the same in less time than
+    Python takes for one number after the other.
 
     >>> @kernel
     ... def double(x):
@@ -75,7 +78,7 @@ def kernel(function: F, *, inline: bool = False) -> F:
     8
     """
     if getattr(config, "DISABLE_JIT", False):
-        return _as_compiled(function)
+        return _as_compiled(plain or function)
     compile: Any = njit  # its signature leaves out _nrt, and that terms are callables
     compiled = compile(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=inline, _nrt=not inline)(
         function
@@ -102,7 +105,7 @@ def kernel_of(
     return compiled
 
 
-def _as_compiled(function: F) -> F:
+def _as_compiled(function: Callable[..., Any]) -> Any:
     """A function that is not compiled, but as silent about overflow and division by zero as if it were."""
 
     @functools.wraps(function)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.kernels.eigen import symmetric_eigen
 from ouzel.kernels.jit import dispatch, kernel
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.domains import Box, L2Ball
@@ -37,7 +38,7 @@ def require_solver(penalty: Any, learner: str) -> None:
 @kernel
 def decompose(outer, damping):
     """Eigenvectors (d, d) and eigenvalues (d,) of H, from the sum of outer products (d, d)."""
-    squares, vectors = np.linalg.eigh(outer)
+    squares, vectors = symmetric_eigen(outer)
     nothing = len(squares) * ROUNDING * squares[-1]  # what rounding makes of an eigenvalue 0
     roots = np.sqrt(np.where(squares > nothing, squares, 0.0))
     return vectors, damping + roots

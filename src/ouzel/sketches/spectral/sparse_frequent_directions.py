@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ouzel.kernels.eigen import symmetric_eigen
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.vectors import dot
 from ouzel.layout import check_list, float64, made_from, require, uint32
@@ -184,7 +185,7 @@ def decompose(mass, products):
     inner = joined.T @ joined
     for i in range(m):
         inner[i, i] += mass[i]
-    eigenvalues, vectors = np.linalg.eigh(inner)  # the smallest first
+    eigenvalues, vectors = symmetric_eigen(inner)  # the smallest first
     first, second, masses = np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
     least = max(eigenvalues[m], 0.0)
     for i in range(m):
@@ -230,8 +231,7 @@ def end_epoch(state, beside):
         state.mass[i] = masses[i]
         for j in range(2 * m):
             state.products[i, j] = 0.0
-    state.counts[FILLED] = 0.0
-    state.counts[RECENT] = 0.0
+    state.counts[FILLED] = state.counts[RECENT] = 0.0
     if state.counts[EPOCH] >= epochs_between_sweeps(int(state.counts[SEEN]), m):
         sweep(state)
     return least

@@ -112,12 +112,22 @@ def _signs(positive: np.ndarray) -> np.ndarray:
     return np.where(positive, 1.0, -1.0)
 
 
+def published_shape(budget: int) -> dict[str, float]:
+    """The ids, rows and weights in a row that Table 2 has for the WM-Sketch."""
+    middling = 4096 <= budget < 8192
+    ids = min(256 if middling else 128, budget // 16)
+    room = budget // 4 - 2 * ids
+    width = min(256 if middling or budget >= 32768 else 128, room)
+    return {"heap_size": float(ids), "width": float(width), "depth": float(max(1, room // width))}
+
+
 def configurations(learner: str, budget: int) -> list[dict[str, float]]:
-    """The ways tried of splitting a budget; an empty one is the default, the paper's Table 2."""
+    """The ways tried of splitting a budget, the paper's Table 2 first; an empty one is the default."""
     if learner == "awm":
         return [{}, *({"heap_size": float(budget // share)} for share in (32, 64, 128))]
     if learner == "wm":
-        return [{}, *({"heap_size": 128.0, "width": width} for width in (128.0, 256.0) if 8 * 128 + 4 * width < budget)]
+        squat = ({"heap_size": 128.0, "width": width} for width in (128.0, 256.0) if 8 * 128 + 4 * width < budget)
+        return [published_shape(budget), *squat]
     return [{}]
 
 

@@ -6,7 +6,16 @@ import pytest
 from ouzel.errors import OuzelError
 from ouzel.streams.block import Block
 from reproduce import find
-from reproduce.wm_sketch.budget_trials import LEARNERS, Outcome, best, configurations, load, range_of, trials
+from reproduce.wm_sketch.budget_trials import (
+    LEARNERS,
+    Outcome,
+    best,
+    configurations,
+    load,
+    published_shape,
+    range_of,
+    trials,
+)
 
 
 @pytest.mark.long
@@ -30,6 +39,14 @@ def test_every_configuration_keeps_to_its_budget(learner, kilobytes):
         settings = resolve_settings(catalogue.find(learner), {"budget": 1024 * kilobytes, **chosen})
 
         assert module.bytes_used(module.init(0, settings)) <= 1024 * kilobytes
+
+
+@pytest.mark.parametrize(
+    ("kilobytes", "ids", "width", "depth"),
+    [(2, 128, 128, 2), (4, 256, 256, 2), (8, 128, 128, 14), (16, 128, 128, 30), (32, 128, 256, 31)],
+)
+def test_the_published_shape_of_the_wm_sketch_is_that_of_table_2(kilobytes, ids, width, depth):
+    assert published_shape(1024 * kilobytes) == {"heap_size": ids, "width": width, "depth": depth}
 
 
 def test_the_best_configuration_is_that_of_the_lowest_median():

@@ -140,20 +140,32 @@ def test_without_collisions_both_are_gradient_descent(loss, schedule):
 @pytest.mark.parametrize(
     ("kilobytes", "sketch", "active"),
     [
-        (2, (128, 128, 2), (128, 256, 1)),
-        (4, (256, 256, 2), (256, 512, 1)),
-        (8, (128, 128, 14), (512, 1024, 1)),
-        (16, (128, 128, 30), (1024, 2048, 1)),
-        (32, (128, 256, 31), (2048, 4096, 1)),
+        (2, (64, 48, 8), (128, 256, 1)),
+        (4, (128, 96, 8), (256, 512, 1)),
+        (8, (128, 224, 8), (512, 1024, 1)),
+        (16, (128, 480, 8), (1024, 2048, 1)),
+        (32, (128, 992, 8), (2048, 4096, 1)),
     ],
 )
-def test_a_budget_is_split_as_in_table_2(kilobytes, sketch, active):
+def test_a_budget_is_split_into_eight_rows_or_as_in_table_2(kilobytes, sketch, active):
     assert wm.configure(wm.Settings(budget=1024.0 * kilobytes)) == sketch
     assert awm.configure(awm.Settings(budget=1024.0 * kilobytes)) == active
+
+
+@pytest.mark.parametrize("budget", [16, 17, 24, 31, 64, 100, 1000])
+def test_the_smallest_budgets_are_kept(budget):
+    settings = wm.Settings(budget=float(budget))
+
+    assert 0 < wm.bytes_used(wm.init(0, settings)) <= budget
+
+
+def test_rows_and_their_width_leave_the_rest_to_each_other():
+    assert wm.configure(wm.Settings(budget=8192.0, width=128.0)) == (128, 128, 14)
+    assert wm.configure(wm.Settings(budget=8192.0, depth=2.0)) == (128, 896, 2)
 
 
 def test_an_averaging_sketch_pays_for_its_second_table():
     settings = wm.Settings(budget=8192.0, averaging=True)
 
-    assert wm.configure(settings) == (128, 128, 7)
+    assert wm.configure(settings) == (128, 112, 8)
     assert wm.bytes_used(wm.init(0, settings)) == 8192

@@ -173,7 +173,7 @@ def test_more_cells_fit_where_they_are_smaller():
     rows = [wm.configure(wm.Settings(budget=8192.0, cell_bits=bits))[1:] for bits in (32.0, 16.0, 8.0)]
 
     assert sizes == [1024, 2048, 4096]
-    assert rows == [(128, 14), (256, 14), (512, 14)]
+    assert rows == [(224, 8), (448, 8), (896, 8)]
 
 
 def test_what_does_not_go_together_is_refused():

@@ -11,8 +11,9 @@ changes the scale. `averaging`: weights are recovered from the mean of the itera
     sum_t z_t = A_T c_T - sum_t A_t (c_{t+1} - c_t),
 so that a second table takes each change times A_t. That table counts: 8 bytes a counter.
 
-The byte count is the paper's: 4 bytes for each id and each weight. A budget is split as its Table 2: 128 ids, and rows
-of 128 weights (256 and 256 from 4 KB to 8 KB; 128 and 256 from 32 KB).
+The byte count is the paper's: 4 bytes for each id and each weight. A budget is split into 128 ids, or a quarter of it
+for ids, and eight rows: the paper's Table 2 has 14 rows at 8 KB and 30 at 16 KB, which recover weights no better
+and cost more time (`benchmarks/wm_shapes.py`).
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, sma
 __all__ = ["check", "members"]
 
 BUDGETED = True
+MOST_IDS, ROWS = 128, 8  # where no settings say otherwise
 CACHED = 256  # features of a row whose cells are cached; the rest of a longer row is hashed twice
 
 
@@ -82,15 +84,13 @@ def configure(settings: Settings) -> tuple[int, int, int]:
     """Size of the heap, width and depth of the sketch.
 
     >>> configure(Settings(budget=8192.0))
-    (128, 128, 14)
+    (128, 224, 8)
     """
     budget, counter = int(settings.budget), cell_bytes(settings) + (4 if settings.averaging else 0)
-    middling = 4096 <= budget < 8192
-    heap_size = int(settings.heap_size) or min(256 if middling else 128, budget // 16)
+    heap_size = int(settings.heap_size) or min(MOST_IDS, max(budget // 32, 1))
     room = (budget - 8 * heap_size) // counter
-    usual = (256 if middling or budget >= 32768 else 128) * max(4 // counter, 1)  # smaller cells are more in a row
-    width = int(settings.width) or min(usual, room)
-    depth = int(settings.depth) or max(1, room // max(width, 1))
+    depth = int(settings.depth) or (max(1, room // int(settings.width)) if settings.width else min(ROWS, max(room, 1)))
+    width = int(settings.width) or room // depth
     if heap_size < 1 or width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least {16 + counter} bytes")
     return heap_size, width, depth

@@ -2,8 +2,8 @@
 
 `python benchmarks/speed.py` measures for half an hour: whole commands beside Vowpal Wabbit, calls in memory beside
 scikit-learn and River, starting, single learners, rounds, and what the memory of the machine allows. Figures are
-medians of five by turns; `--rounds 1 --megabytes 20 --rows 100000` is a short run. They are kept in speed.json next to
-it, and docs/images/speed.png is drawn; `--table NAME` prints a table of those kept.
+medians of five by turns; `--rounds 1 --megabytes 20 --rows 100000` is a short run, `--part learners` one part. They are
+kept in speed.json next to it, and docs/images/speed.png is drawn; `--table NAME` prints a table of those kept.
 """
 
 from __future__ import annotations
@@ -149,11 +149,12 @@ def bandwidth() -> float:
     return 2 * data.nbytes / best
 
 
-def measured(megabytes: int, times: int, rows: int) -> Found:
-    """Everything, part by part."""
+def measured(megabytes: int, times: int, rows: int, kept: Found, only: str | None) -> Found:
+    """Everything, part by part; or one part anew, beside what is kept of the others."""
     warnings.simplefilter("ignore")
     threadpool_limits(1)
-    found: Found = {"machine": f"{platform.machine()}, Python {platform.python_version()}", "bandwidth": bandwidth()}
+    machine = f"{platform.machine()}, Python {platform.python_version()}"
+    found: Found = kept if only else {"machine": machine, "bandwidth": bandwidth()}
     parts: dict[str, Callable[[], Iterator[Any]]] = {
         "starting": lambda: of_starting(times),
         "learners": lambda: of_learners(times),
@@ -163,6 +164,8 @@ def measured(megabytes: int, times: int, rows: int) -> Found:
         "files": lambda: of_files(megabytes, times),
     }
     for part, lines in parts.items():
+        if only not in (None, part):
+            continue
         found[part] = []
         for one in lines():
             found[part].append(one._asdict() if isinstance(one, in_memory.Line) else one)
@@ -245,12 +248,17 @@ def main() -> None:
     """Measure, or print a table of what is kept."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", choices=("files", "memory", "one", "starting", "learners", "rounds", "limits"))
+    parser.add_argument(
+        "--part", choices=("files", "memory", "one", "starting", "learners", "rounds"), help="only this"
+    )
     parser.add_argument("--megabytes", type=int, default=220)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=12_000_000)
     given = parser.parse_args()
     if given.table is None:
-        KEPT.write_text(json.dumps(measured(given.megabytes, given.rounds, given.rows), indent=1) + "\n")
+        kept = json.loads(KEPT.read_text()) if given.part else {}
+        found = measured(given.megabytes, given.rounds, given.rows, kept, given.part)
+        KEPT.write_text(json.dumps(found, indent=1) + "\n")
         draw(json.loads(KEPT.read_text()))
     found = json.loads(KEPT.read_text())
     for name in (

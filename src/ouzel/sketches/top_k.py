@@ -142,16 +142,23 @@ def smallest(state):
         for other in range(1, runs):
             if state.bounds[other] < state.bounds[run]:
                 run = other
+        bound = state.bounds[run]
         start, stop = run * RUN, min(run * RUN + RUN, count)
-        size = _least(state.weights[start:stop])
-        if size <= state.bounds[run]:
+        entry = _first_of(state.weights[start:stop], bound)
+        if start + entry < stop:
             if count == len(state.keys):
-                state.bounds[-1] = size
-            entry = start
-            while abs(state.weights[entry]) != size:
-                entry += 1
-            return entry
-        state.bounds[run] = size
+                state.bounds[-1] = bound
+            return start + entry
+        state.bounds[run] = _least(state.weights[start:stop])
+
+
+@force_inline
+def _first_of(weights, size):
+    """The first place of a |weight|, `RUN` if it is nowhere; all are compared, for no branch could be foreseen."""
+    first = np.uint32(RUN)
+    for k in range(len(weights)):
+        first = min(first, np.uint32(k) if abs(weights[k]) == size else np.uint32(RUN))
+    return np.int64(first)
 
 
 @force_inline

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.kernels import jit
 from ouzel.kernels.jit import kernel, specialise
 
 PROGRAM = """
@@ -264,3 +265,13 @@ def test_a_kernel_whose_file_was_changed_is_compiled_again(tmp_path, place):
     file.write_bytes(changed)
 
     assert index.load("first") is None
+
+
+def test_a_plain_function_runs_where_nothing_is_compiled(monkeypatch):
+    monkeypatch.setattr(jit.config, "DISABLE_JIT", True)
+
+    def one_by_one(x):
+        raise AssertionError("not this one")
+
+    assert kernel(one_by_one, plain=lambda x: 2 * x)(4) == 8
+    assert kernel(lambda x: 3 * x)(4) == 12

@@ -102,9 +102,9 @@ def _open(effects: Effects, seen: int) -> None:
                 effects.edges[level, column] = np.inf
                 effects.edges[level, column, : len(edges)] = edges
             effects.opened[OF_BINS, level] = count
-            last = OF_PAIRS[level] + listed * BINS[level] ** 2
-            if seen >= FROM[OF_TWO][level] and last <= len(effects.cells):
-                effects.opened[OF_TWO, level] = listed
+            if seen >= FROM[OF_TWO][level]:
+                room = max(len(effects.cells) - int(OF_PAIRS[level]), 0) // int(BINS[level]) ** 2
+                effects.opened[OF_TWO, level] = min(listed, room)
 
 
 def _list_pairs(effects: Effects, count: int) -> int:

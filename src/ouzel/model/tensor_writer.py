@@ -26,6 +26,7 @@ from ouzel.model.tensor_reader import COMMON, LISTS
 
 TINY, TRIED = 256, 1 << 20  # bytes of a tensor that is not packed, and up to which packing is tried on all of it
 WORTHWHILE, WORTHWHILE_MANY = 0.95, 0.5  # packed size, of what a tensor takes as it is
+FEW_ROWS = 16  # of an array that is stored whole unless they are like the first
 MANY, SAMPLE = 4, 1 << 16  # the part of an array up to which many rows are packed; bytes of rows to try it on
 FEW, PART = 64, 8  # rows, and the part of a list, by which another one may be longer and still be shared
 PADDED = 4096  # rows that are stored of an array though they have not changed, or as many as have
@@ -89,6 +90,8 @@ class TensorWriter:
         for (name, part), (_, array) in zip(flat(layout, prefix), flat(state, prefix), strict=True):
             first = None if self.whole else first_row(part)
             row = None if first is None else common_row(array, first)
+            if row is not None and row is not first and FEW_ROWS * row.nbytes > array.nbytes:
+                row = None  # which would be stored as it is
             places = None if row is None else changed_rows(array, row)
             if places is None:
                 self.add_array(name, array)

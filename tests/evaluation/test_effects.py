@@ -5,6 +5,7 @@ import pytest
 
 import ouzel
 from ouzel.evaluation import effect_plots
+from ouzel.model.importance import most_important
 
 
 def learnt(kind, count=4000):
@@ -89,6 +90,27 @@ def test_pictures_name_their_axes_and_draw_a_line_a_class(kind, monkeypatch):
     assert [axes.get_xlabel() for axes in maps[:lines]] == ["0"] * lines
     assert [axes.get_ylabel() for axes in maps[:lines]] == ["1"] * lines
     assert maps[-1].get_ylabel().endswith("beyond the columns by themselves")
+
+
+def test_categories_that_decide_together_are_named_explained_and_drawn(monkeypatch):
+    rng = np.random.default_rng(0)
+    jobs, cities = rng.choice(["clerk", "cook", "nurse"], 3000), rng.choice(["oslo", "rome"], 3000)
+    rows = [{"job": job, "city": city} for job, city in zip(jobs, cities, strict=True)]
+    model = ouzel.OnlineClassifier()
+    for row, y in zip(rows, (jobs == "clerk") != (cities == "rome"), strict=True):
+        model.learn_one(row, bool(y))
+    figures = []
+    monkeypatch.setattr(effect_plots, "save", lambda figure, path: figures.append(figure) or figure)
+
+    names = {feature.name for _, column in most_important(model.model_, 10) for feature in column}
+    ouzel.effect(model, "job=clerk*city=rome").plot()
+
+    assert {name.removeprefix("not ") for name in names} & {"job=clerk × city=rome", "city=rome × job=clerk"}
+    assert [mark.get_text() for mark in figures[0].axes[0].get_xticklabels()] == ["no", "yes"]
+    assert (
+        np.mean([model.predict_one(row) for row in rows[-500:]] == ((jobs == "clerk") != (cities == "rome"))[-500:])
+        > 0.95
+    )
 
 
 @pytest.mark.parametrize("model", [ouzel.OnlineClassifier(), ouzel.Model("auto"), ouzel.Model("auto", forms="raw")])

@@ -26,6 +26,7 @@ class Effects:
         self.seen, self.columns, self.history, self.sample = 0, [], [], []
         self.offered, self.stride = 0, 1
         self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; pairs that have cells
+        self.categories_from = effect_columns.CATEGORIES_FROM
         self.listed, self.plain, self.means, self.counted = [], {}, {}, 0
         self.slopes, self.bends = {}, {}  # S by pair and bucket, V by pair
         self.cells, self.beliefs = {}, None
@@ -195,13 +196,16 @@ class Effects:
         self.history.append(row)
         if self.seen in [2**k for k in range(4, 60)]:
             self._open()
-            new = [c for c in range(len(row)) if c not in self.columns and self._varies(c)][: 64 - len(self.columns)]
+            new = [c for c in range(len(row)) if c not in self.columns and self._varies(c)]
+            new = sorted(new, key=lambda c: len({row[c] for row in self.history} - {0.0}) == 1)
+            new = new[: 64 - len(self.columns)]
             if new and self.seen <= 1024:
                 self.columns, self.sample, self.offered, self.stride = self.columns + new, [], 0, 1
 
     def _varies(self, c):
         values = [row[c] for row in self.history if row[c] != 0]  # 0 is absent
-        return len(values) >= max(self.seen / 16, 8) and len({row[c] for row in self.history}) > 1
+        differ = len(set(values)) > 1 or (len(values) < self.seen and self.seen >= self.categories_from)
+        return len(values) >= max(self.seen / 16, 8) and differ
 
     def _open(self):
         if len(self.sample) < 8:

@@ -1,7 +1,7 @@
 """Which columns and pairs have effects, and where edges lie: looked at behind 16, 32, 64, … examples.
 
 A column is a feature that one example in 16 has, and 8 at least; the first 64 are taken, those whose values differ
-before those that are 1 or absent (categories), where rows are those of a table: short, or these columns hold an eighth
+before those that are there or not (categories), where rows are those of a table: short, or these columns hold an eighth
 of their non-zeros. A few frequent words say little of a text. Edges are quantiles of up to 256 sampled rows, and stay:
 what has been learnt keeps its meaning. There is room for 276 pairs. Neighbours come first; pairs whose slopes
 (`effect_pairs.py`) promise twice what a listed pair is worth take its place.
@@ -41,6 +41,7 @@ SHARE = 16  # one example in so many has a column
 SHORT, PART = 32, 8  # mean non-zeros of short rows; of longer rows columns must hold 1/PART of the non-zeros
 ENOUGH = 8  # numbers that make a column, and of which quantiles are taken
 ALIKE = 1e-6
+CATEGORIES_FROM = 256  # examples: by then a column of numbers has had more than one besides 0
 CHANCE = 20.0  # of S^2 / V, which the best of 2,016 pairs without effects has by chance at one look in 60
 BETTER = 2.0  # times the worth of a pair that another one must promise to take its place
 
@@ -65,8 +66,8 @@ def columns_among(features: Features, effects: Effects) -> np.ndarray:
     added = np.where(is_dense, mean * seen, mean)
     of_all = np.where(is_dense, squares + seen * mean**2, squares)
     varies = of_all * count > (1.0 + ALIKE) * added**2  # equal where all values are
-    is_one = np.abs(added - count) <= ALIKE * count  # as categories are
-    found: np.ndarray = np.concatenate([slots[varies], slots[~varies & is_one & (count < seen)]])
+    categories = ~varies & (count < seen) & (seen >= CATEGORIES_FROM)
+    found: np.ndarray = np.concatenate([slots[varies], slots[categories]])
     known = int(effects.totals[COUNT])
     held = features.moments[[*effects.columns[:known], *found[: COLUMNS - known]], standardisation.COUNT].sum()
     total = features.moments[1:, standardisation.COUNT].sum()

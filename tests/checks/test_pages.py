@@ -24,6 +24,8 @@ LONG = {
     "gallery",  # draws a dozen pictures
     "multiclass",  # compares thirty learners
     "pmi",  # counts every pair of a corpus
+    "deltoids",  # compares four learners in several budgets
+    "device",  # compiles C and kernels of three learners
     "evaluation",  # tunes learners on random orders, and finds the best fixed weights
     "budgets",  # compares learners at every budget
 }

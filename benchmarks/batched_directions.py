@@ -111,13 +111,13 @@ estimates, members, predict_row, predict_rows, top = (
 
 @kernel
 def room_for(state, nonzeros):
-    """Work arrays for batches whose last example has up to so many non-zeros."""
+    """Return work arrays for batches of examples with up to so many non-zeros."""
     return bear.room_for(state, nonzeros + len(state.waiting_slots))
 
 
 @force_inline
 def add(row, indices, values, factor):
-    """Add so many times an example to a row of features."""
+    """Add a multiple of an example to a row of features."""
     for k in range(len(indices)):
         entry = find(row, indices[k])
         if entry < 0:
@@ -146,7 +146,7 @@ def heap_margin(state, indices, values):
 
 @kernel
 def step(state, indices, values, target, importance, settings, room):
-    """Learn a batch, of which the last example is in hand."""
+    """Learn a batch that ends with this example."""
     row, count = room.row, state.waiting[0]
     row.taken[0] = 0
     row.bounds[...] = np.float32(0.0)

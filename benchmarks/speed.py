@@ -150,7 +150,7 @@ def bandwidth() -> float:
 
 
 def measured(megabytes: int, times: int, rows: int, kept: Found, only: str | None) -> Found:
-    """Everything, part by part; or one part anew, beside what is kept of the others."""
+    """Measure every part, or one part, and keep the figures of the others."""
     warnings.simplefilter("ignore")
     threadpool_limits(1)
     machine = f"{platform.machine()}, Python {platform.python_version()}"

@@ -44,7 +44,7 @@ class Figures(NamedTuple):
 
 
 def shapes(budget: int) -> dict[str, dict[str, float]]:
-    """Settings by title: the paper's; beside 128 ids, below 4 KB a quarter of the bytes; other parts of ids."""
+    """Settings by title: those of the paper, those of 128 ids or a quarter of the bytes, and other shares of ids."""
     usual = min(128, budget // 32)
     found: dict[str, dict[str, float]] = {PAPER: published_shape(budget)}
     for depth, title, ids in (

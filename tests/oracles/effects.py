@@ -27,7 +27,7 @@ class Effects:
         self.offered, self.stride = 0, 1
         self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; pairs that have cells
         self.categories_from = effect_columns.CATEGORIES_FROM
-        self.listed, self.plain, self.means, self.counted = [], {}, {}, 0
+        self.listed, self.two_valued, self.means, self.counted = [], {}, {}, 0
         self.slopes, self.bends = {}, {}  # S by pair and bucket, V by pair
         self.cells, self.beliefs = {}, None
         self.u, self.curvature = [1 / 3] * 3, [[float(e == f) for f in range(3)] for e in range(3)]  # of the pool
@@ -81,9 +81,9 @@ class Effects:
             (level, one, found[level, one], other, found[level, other])
             for level, count in enumerate(self.pairs)
             for one, other in self.listed[:count]
-            if level == 0 or not (self.plain[one] and self.plain[other])
+            if level == 0 or not (self.two_valued[one] and self.two_valued[other])
         ]
-        return [at for at in bins if not self.plain[at[1]]], pairs
+        return [at for at in bins if not self.two_valued[at[1]]], pairs
 
     def _note_slopes(self, row, slopes):
         """S and V of every pair of columns; of more than four classes in four buckets."""
@@ -213,21 +213,20 @@ class Effects:
         self.beliefs = self.beliefs or list(effects.FIRST)
         for c in range(len(self.columns)):
             two = len({row[self.columns[c]] for _, row in self.sample} - {0.0}) <= 1
-            self.plain[c] = two and self.plain.get(c, True)
+            self.two_valued[c] = two and self.two_valued.get(c, True)
         self._list()
         for level, bins in enumerate(BINS):
-            if self.seen >= effect_columns.FROM[0][level]:
+            if self.seen >= effect_columns.FROM[level]:
                 for c in range(len(self.edges[level]), len(self.columns)):
                     rising = sorted(row[self.columns[c]] for _, row in self.sample)
                     quantiles = {rising[k * len(rising) // bins] for k in range(1, bins)}
                     above = [x for x in rising if x > rising[0]]
                     self.edges[level][c] = sorted(quantiles - {rising[0]}) or above[:1]
-                if self.seen >= effect_columns.FROM[1][level]:
-                    self.pairs[level] = len(self.listed)
+                self.pairs[level] = len(self.listed)
 
     def _list(self):
         """Pairs of numbers first, neighbours first; others where S^2 / V is beyond chance, with a Newton step."""
-        if self.seen < effect_columns.FROM[1][0]:
+        if self.seen < effect_columns.FROM[0]:
             return
         count, gains = len(self.columns), {}
         near = sorted(((one, other) for one in range(count) for other in range(one)), key=lambda p: (p[0] - p[1], p[0]))
@@ -235,7 +234,11 @@ class Effects:
             sums, bend = self.slopes.get(pair, [0.0]), self.bends.get(pair, 0.0)
             gain = len(sums) * sum(s * s for s in sums) / bend - 3 * (len(sums) - 1) if bend > 0 else 0.0
             gains[pair] = gain if gain >= 20 else 0.0
-        new = [p for p in near if p not in self.listed and (gains[p] or not (self.plain[p[0]] or self.plain[p[1]]))]
+        new = [
+            p
+            for p in near
+            if p not in self.listed and (gains[p] or not (self.two_valued[p[0]] or self.two_valued[p[1]]))
+        ]
         new.sort(key=lambda pair: -gains[pair])
         known, room = len(self.listed), effect_columns.PAIRS - len(self.listed)
         worth = [self._worth(pair) for pair in self.listed]

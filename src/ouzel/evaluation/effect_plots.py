@@ -77,10 +77,11 @@ def _draw_density(axes: Any, effect: Any) -> None:
 
 def _draw_maps(figure: Any, panels: Any, effect: Any, columns: list[int], labels: list[str]) -> None:
     x, y = (
-        (-0.5, 1.5) if _is_category(edges) else _ends(effect.numbers[:, k], edges)
-        for k, edges in enumerate(effect.edges)
+        (-0.5, 1.5) if category else _ends(effect.numbers[:, k], effect.edges[k])
+        for k, category in enumerate(effect.categories)
     )
-    corners = [_corners(edges, *ends) for edges, ends in zip(effect.edges, (x, y), strict=True)]
+    borders = [np.array([0.5]) if effect.categories[k] else effect.edges[k] for k in (0, 1)]
+    corners = [_corners(edges, *ends) for edges, ends in zip(borders, (x, y), strict=True)]
     most = float(np.abs(effect.values).max()) or 1.0
     for axes in panels[len(columns) :]:
         axes.set_axis_off()
@@ -89,8 +90,8 @@ def _draw_maps(figure: Any, panels: Any, effect: Any, columns: list[int], labels
         axes.scatter(*effect.numbers.T, s=4, color="black", alpha=0.35, linewidths=0)
         named = f"class {label}" if len(effect.classes) > 1 else ""
         axes.set(xlim=x, ylim=y, xlabel=_plain(effect.columns[0]), ylabel=_plain(effect.columns[1]), title=named)
-        for axis, edges in zip((axes.xaxis, axes.yaxis), effect.edges, strict=True):
-            if _is_category(edges):
+        for axis, category in zip((axes.xaxis, axes.yaxis), effect.categories, strict=True):
+            if category:
                 axis.set_ticks([0, 1], ["no", "yes"])
     label = labels[0] if len(effect.classes) == 1 else ""
     figure.colorbar(mesh, ax=panels.tolist(), label=f"{_what(effect, label)}\nbeyond the columns by themselves")
@@ -106,13 +107,8 @@ def _ends(numbers: np.ndarray, edges: np.ndarray) -> tuple[float, float]:
 
 def _corners(edges: np.ndarray, low: float, high: float) -> np.ndarray:
     """The borders of all intervals; the outermost lie at the border of the picture, or just beyond the last edge."""
-    inner = np.array([0.5]) if _is_category(edges) else edges.astype(float)
+    inner = edges.astype(float)
     return np.concatenate([[min(low, inner.min(initial=low))], inner, [max(high, inner.max(initial=high))]])
-
-
-def _is_category(edges: np.ndarray) -> bool:
-    """Whether a column is 1 where a category is, and 0 elsewhere."""
-    return edges.tolist() == [1.0]
 
 
 def _plain(text: str) -> str:

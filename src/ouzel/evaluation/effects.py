@@ -33,6 +33,7 @@ class Effect(NamedTuple):
     reach: tuple[float, float]  # beyond which the line goes on level, as the learner cuts numbers there
     classes: list[Label]  # which the K margins speak for; empty of numbers
     numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt
+    categories: tuple[bool, ...]  # whether each column is 1 for the examples of a category, and 0 for others
 
     def at(self, numbers: Any) -> np.ndarray:
         """Return the contribution (n, K) to margins at numbers (n,) of the column, or (n, 2) of the pair."""
@@ -81,7 +82,7 @@ def effect(model: Any, column: str) -> Effect:
             f"this model{said} has no effects of columns; the default learner, auto, makes them of tables with columns "
             "of numbers, from 32 examples on, unless forms=raw"
         )
-    from ouzel.learners.auto.effect_terms import edges_of_terms, sample_of, terms_of
+    from ouzel.learners.auto.effect_terms import edges_of_terms, is_category, sample_of, terms_of
 
     names = _names(model, effects)
     places = _places(column, names)
@@ -109,6 +110,7 @@ def effect(model: Any, column: str) -> Effect:
         reach,
         [] if model.task.numbers else classes if len(classes) > 2 else classes[-1:],
         sample[:, places],
+        tuple(is_category(effects, place) for place in places),
     )
 
 

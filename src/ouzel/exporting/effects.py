@@ -34,13 +34,13 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
     first, second = [line], []
     for level in range(LEVELS):
         some, many = int(effects.opened[OF_BINS, level]), int(effects.opened[OF_TWO, level])
-        columns = np.flatnonzero(effects.pairs.plain[:some] == 0)
+        columns = np.flatnonzero(effects.pairs.two_valued[:some] == 0)
         if len(columns):
             chosen = graph("Gather", bins[level], columns, axis=1)
             first.append(_sum(graph, known, graph("Add", chosen, CELLS_OF_BINS[level] + columns * BINS[level])))
         pairs = np.arange(many)
         if level > 0:
-            pairs = np.flatnonzero(effects.pairs.plain[effects.pairs.columns[:many]].sum(axis=1) < 2)
+            pairs = np.flatnonzero(effects.pairs.two_valued[effects.pairs.columns[:many]].sum(axis=1) < 2)
         if len(pairs):
             one, other = effects.pairs.columns[pairs].T
             size = int(BINS[level])

@@ -2,7 +2,7 @@
 
 Householder's reflections make the matrix tridiagonal, and implicit QL steps with Wilkinson's shift make that diagonal:
 Golub & Van Loan (2013), "Matrix Computations", 4th edition, section 8.3. Rows are put in the order of the diagonal
-first and reflected from the last up, so that small eigenvalues beside large ones keep more of their digits. The
+first and reflected from the last up, so that small eigenvalues next to large ones keep more of their digits. The
 transformations are kept as rows, so that each of them changes numbers that lie together in memory.
 """
 
@@ -51,7 +51,7 @@ def symmetric_eigen(matrix):
         exponent = max(frexp(largest)[1], LEAST_EXPONENT)
         scale = ldexp(1.0, -exponent)
         reduced, rows, vectors = np.empty((size, size)), np.zeros((size, size)), np.empty((size, size))
-        numbers, beside, factors = np.empty(size), np.zeros(size), np.zeros(size)
+        numbers, off_diagonal, factors = np.empty(size), np.zeros(size), np.zeros(size)
         places, order = np.empty(size, np.int64), np.empty(size, np.int64)
         for i in range(size):
             numbers[i] = abs(matrix[i, i])
@@ -60,11 +60,11 @@ def symmetric_eigen(matrix):
             for j in range(i + 1):
                 entry = matrix[max(places[i], places[j]), min(places[i], places[j])]
                 reduced[i, j] = reduced[j, i] = scale * entry
-        _make_tridiagonal(reduced, beside, factors, numbers)
+        _make_tridiagonal(reduced, off_diagonal, factors, numbers)
         _multiply_reflections(reduced, factors, rows)
         for i in range(size):
             numbers[i] = reduced[i, i]
-        if _make_diagonal(numbers, beside, rows):
+        if _make_diagonal(numbers, off_diagonal, rows):
             _rank(numbers, order)
             for i in range(size):
                 factors[i] = ldexp(numbers[order[i]], exponent)
@@ -87,10 +87,10 @@ def _rank(numbers, order):
 
 
 @inline_source
-def _make_tridiagonal(matrix, beside, factors, spare):
-    """Reflect rows and columns, from the last up, until only the diagonal and the numbers beside it are left.
+def _make_tridiagonal(matrix, off_diagonal, factors, spare):
+    """Reflect rows and columns, from the last up, until only the diagonal and the numbers next to it are left.
 
-    Those go to `beside`; row k keeps the vector u of its reflection I - factors[k] u u', in its first k columns.
+    Those go to `off_diagonal`; row k keeps the vector u of its reflection I - factors[k] u u', in its first k columns.
     """
     for k in range(len(matrix) - 1, 0, -1):
         row, square = matrix[k], 0.0
@@ -98,12 +98,12 @@ def _make_tridiagonal(matrix, beside, factors, spare):
             square += row[j] * row[j]
         last = row[k - 1]
         if square <= NOTHING * NOTHING:
-            beside[k - 1] = last
+            off_diagonal[k - 1] = last
             continue
         length = np.sqrt(square + last * last)
         if last > 0.0:
             length = -length
-        beside[k - 1] = length
+        off_diagonal[k - 1] = length
         row[k - 1] = last - length
         factor = -1.0 / (length * row[k - 1])
         factors[k] = factor
@@ -142,7 +142,7 @@ def _multiply_reflections(reduced, factors, rows):
 
 
 @inline_source
-def _make_diagonal(values, beside, rows):
+def _make_diagonal(values, off_diagonal, rows):
     """Turn the tridiagonal matrix diagonal, and `rows` with it; return whether that took no more steps than allowed."""
     size, steps = len(values), 0
     for first in range(size):
@@ -150,7 +150,7 @@ def _make_diagonal(values, beside, rows):
             last = first
             while last < size - 1:
                 near = abs(values[last]) + abs(values[last + 1])
-                if abs(beside[last]) <= max(ROUNDING * near, NOTHING):
+                if abs(off_diagonal[last]) <= max(ROUNDING * near, NOTHING):
                     break
                 last += 1
             if last == first:
@@ -158,27 +158,27 @@ def _make_diagonal(values, beside, rows):
             if steps == MOST_STEPS * size:
                 return False
             steps += 1
-            _take_step(values, beside, rows, first, last)
+            _take_step(values, off_diagonal, rows, first, last)
     return True
 
 
 @inline_source
-def _take_step(values, beside, rows, first, last):
+def _take_step(values, off_diagonal, rows, first, last):
     """One implicit QL step between two rows: rotations of neighbours from the last pair up."""
-    half = (values[first + 1] - values[first]) / (2.0 * beside[first])
+    half = (values[first + 1] - values[first]) / (2.0 * off_diagonal[first])
     root = np.sqrt(half * half + 1.0)
-    bulge = values[last] - values[first] + beside[first] / (half + (root if half >= 0.0 else -root))
+    bulge = values[last] - values[first] + off_diagonal[first] / (half + (root if half >= 0.0 else -root))
     sine = cosine = 1.0
     shift = 0.0
     for i in range(last - 1, first - 1, -1):
-        off, kept = sine * beside[i], cosine * beside[i]
+        off, kept = sine * off_diagonal[i], cosine * off_diagonal[i]
         square = off * off + bulge * bulge
         if square <= NOTHING * NOTHING:
             values[i + 1] -= shift
-            beside[i + 1] = beside[last] = 0.0
+            off_diagonal[i + 1] = off_diagonal[last] = 0.0
             return
         root = np.sqrt(square)
-        beside[i + 1] = root
+        off_diagonal[i + 1] = root
         inverse = 1.0 / root
         sine, cosine = off * inverse, bulge * inverse
         moved = values[i + 1] - shift
@@ -192,5 +192,5 @@ def _take_step(values, beside, rows, first, last):
             lower[j] = sine * upper[j] + cosine * before
             upper[j] = cosine * upper[j] - sine * before
     values[first] -= shift
-    beside[first] = bulge
-    beside[last] = 0.0
+    off_diagonal[first] = bulge
+    off_diagonal[last] = 0.0

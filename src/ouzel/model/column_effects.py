@@ -64,12 +64,14 @@ def _listed(names: list[str], added: np.ndarray) -> list[tuple[str, float]]:
 
 
 def _name(model: Model, effects: Any, term: Term, numbers: np.ndarray) -> str:
-    from ouzel.learners.auto.effect_terms import interval_of, named
+    from ouzel.learners.auto.effect_terms import interval_of, is_category, named
 
     parts = []
     for column in term.columns:
         name = str(model.feature_name(int(effects.columns[column]) - 1))
         interval = interval_of(effects, column, float(numbers[column]), len(term.columns) > 1)
-        is_category = effects.pairs.plain[column] == 1 and 1.0 in interval  # 1 where it is, 0 elsewhere
-        parts.append((name if interval[0] == 1.0 else f"not {name}") if is_category else named(name, interval))
+        if is_category(effects, column):
+            parts.append(name if interval[0] == 1.0 else f"not {name}")
+        else:
+            parts.append(named(name, interval))
     return " × ".join(parts)

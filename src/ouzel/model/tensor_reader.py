@@ -21,7 +21,7 @@ from ouzel.model.packed_bytes import is_square, size_of, unpack
 from ouzel.ranges import Range, Table, check_stored, memory
 
 LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
-NEWER = {"effects.": "effects.pairs."}  # arrays that a file lacks, or has of an earlier kind, unless it has the latter
+NEWER = {"effects.": "effects.pairs."}  # arrays that begin anew where a file has none of those that came last
 TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
 

@@ -326,7 +326,7 @@ def test_the_only_number_among_many_categories_is_a_column_and_the_first():
     for row, x in zip(rows, numbers, strict=True):
         model.learn_one(row, bool(abs(x) > 0.7))
 
-    assert model.model_.states[0].effects.pairs.plain[:64].tolist() == [0] + [1] * 63  # the number, and categories
+    assert model.model_.states[0].effects.pairs.two_valued[:64].tolist() == [0] + [1] * 63  # the number, and categories
     assert ouzel.effect(model, "number").values.any()
 
 

@@ -35,7 +35,7 @@ from ouzel.learners.auto.effects import (
 )
 from ouzel.learners.auto.standardisation import Features
 
-FROM = ((32, 64, 128, 512), (32, 64, 128, 512))  # examples at which bins of each level open, and pairs
+FROM = (32, 64, 128, 512)  # examples at which bins and pairs of each level open
 LAST = 1024  # examples up to which columns are taken
 SHARE = 16  # one example in so many has a column
 SHORT, PART = 32, 8  # mean non-zeros of short rows; of longer rows columns must hold 1/PART of the non-zeros
@@ -57,7 +57,7 @@ def turn(state: Any) -> None:
 
 
 def columns_among(features: Features, effects: Effects) -> np.ndarray:
-    """Slots of features that are columns of numbers, and not taken yet."""
+    """Slots of features that are columns, numbers first, and not taken yet."""
     seen = features.totals[standardisation.SEEN]
     slots = np.flatnonzero(features.moments[:, standardisation.COUNT] >= max(seen / SHARE, ENOUGH))
     slots = slots[(slots > 0) & (effects.column_of[slots] == 0)]
@@ -94,32 +94,33 @@ def _open(effects: Effects, seen: int) -> None:
         effects.beliefs[:], effects.pooled[:] = FIRST[:SCORES], FIRST[SCORES:]
     for column in range(count):
         is_new = column >= effects.opened[OF_BINS, 0]
-        effects.pairs.plain[column] = (is_new or effects.pairs.plain[column]) and len({0.0, *sample[:, column]}) <= 2
-    listed = _list_pairs(effects, count) if seen >= FROM[OF_TWO][0] else 0
+        effects.pairs.two_valued[column] = (is_new or effects.pairs.two_valued[column]) and len(
+            {0.0, *sample[:, column]}
+        ) <= 2
+    listed = _list_pairs(effects, count) if seen >= FROM[0] else 0
     for level in range(LEVELS):
-        if seen >= FROM[OF_BINS][level]:
+        if seen >= FROM[level]:
             for column in range(effects.opened[OF_BINS, level], count):
                 edges = edges_of(sample[:, column], int(BINS[level]))
                 effects.edges[level, column] = np.inf
                 effects.edges[level, column, : len(edges)] = edges
             effects.opened[OF_BINS, level] = count
-            if seen >= FROM[OF_TWO][level]:
-                room = max(len(effects.cells) - int(OF_PAIRS[level]), 0) // int(BINS[level]) ** 2
-                effects.opened[OF_TWO, level] = min(listed, room)
+            room = max(len(effects.cells) - int(OF_PAIRS[level]), 0) // int(BINS[level]) ** 2
+            effects.opened[OF_TWO, level] = min(listed, room)
 
 
 def _list_pairs(effects: Effects, count: int) -> int:
-    """List pairs of so many columns, and have better ones take the place of those that say little; return how many.
+    """Update the list of pairs, and return its length.
 
-    Pairs of columns with several values are listed, neighbours first, as far as there is room. Others must take
-    more off the loss than chance has pairs do.
+    New pairs are added while there is room; then they replace the least useful. Pairs with a two-valued column need a
+    gain of at least `CHANCE`.
     """
     pairs, known = effects.pairs, int(effects.opened[OF_TWO].max())
     one, other, gains = gains_of(pairs, count, effects.cells.shape[2])
     gains[gains < CHANCE] = 0.0
     mine = pairs.columns[:known].astype(np.int64)
     new = ~np.isin(one * COLUMNS + other, mine[:, 0] * COLUMNS + mine[:, 1])
-    new &= (gains > 0.0) | (pairs.plain[one] + pairs.plain[other] == 0)
+    new &= (gains > 0.0) | (pairs.two_valued[one] + pairs.two_valued[other] == 0)
     best = np.flatnonzero(new)[np.argsort(-gains[new], kind="stable")]
     added = min(PAIRS - known, len(best))
     for place, k in zip(range(known, PAIRS), best, strict=False):

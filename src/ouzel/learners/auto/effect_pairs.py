@@ -21,12 +21,12 @@ COLUMNS = 64  # that have bins
 PAIRS = 276  # that have weights: all pairs of 24 columns
 BUCKETS = 4  # of classes
 PER_BUCKET = 3.0  # of S^2 / V, which chance may add for each bucket beyond the first
-EVERY, ALL_UNTIL = 8, 4096.0  # one example in so many is counted, from so many examples on
+EVERY, ALL_UNTIL = 8, 4096.0  # behind the first 4,096 examples one in eight is counted
 
 
 class Pairs(NamedTuple):
     columns: np.ndarray  # (276, 2) uint8  of each pair, the later one first
-    plain: np.ndarray  # (64,) uint8  1: of 0 and one other value, of which a line says all: bins only in pairs
+    two_valued: np.ndarray  # (64,) uint8  1: columns of 0 and one other number; a line fits these
     means: np.ndarray  # (64,) float64  m
     slopes: np.ndarray  # (4, 64, 64) float32  S, by bucket; the lower half
     squares: np.ndarray  # (64, 64) float32  V
@@ -37,7 +37,7 @@ def layout() -> Any:
     """What pairs are made of."""
     return Pairs(
         columns=uint8(PAIRS, 2, most=COLUMNS - 1),
-        plain=uint8(COLUMNS, most=1),
+        two_valued=uint8(COLUMNS, most=1),
         means=float64(COLUMNS),
         slopes=float32(BUCKETS, COLUMNS, COLUMNS),
         squares=float32(COLUMNS, COLUMNS, least=0.0),
@@ -86,7 +86,7 @@ def note_slopes(pairs, bins, count, slopes, seen, z, g):
 
 
 def gains_of(pairs: Pairs, columns: int, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All pairs of so many columns, neighbours first: the later column, the earlier, and S^2 / V beyond chance."""
+    """Return the later and the earlier column of every pair, neighbours first, and S^2 / V less what buckets add."""
     one, other = np.tril_indices(columns, -1)
     near = np.argsort(one - other, kind="stable")
     one, other = one[near], other[near]

@@ -54,14 +54,14 @@ def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
     bins = [_bins(effects, numbers, level) for level in range(LEVELS)]
     found = []
     for c in range(columns_with_bins(effects)):
-        levels = [] if effects.pairs.plain[c] else _levels(effects, OF_BINS, c)
+        levels = [] if effects.pairs.two_valued[c] else _levels(effects, OF_BINS, c)
         cells = [CELLS_OF_BINS[level] + c * BINS[level] + bins[level][:, c] for level in levels]
         found.append(Term((c,), with_bins * _sum(effects, cells, len(numbers))))
     for pair in range(int(effects.opened[OF_TWO].max())):
         one, other = (int(column) for column in effects.pairs.columns[pair])
         cells = []
         levels = _levels(effects, OF_TWO, pair)
-        for level in levels[:1] if effects.pairs.plain[[one, other]].all() else levels:
+        for level in levels[:1] if effects.pairs.two_valued[[one, other]].all() else levels:
             size = int(BINS[level])
             cells.append(OF_PAIRS[level] + (pair * size + bins[level][:, one]) * size + bins[level][:, other])
         found.append(Term((other, one), weights[2] * _sum(effects, cells, len(numbers))))
@@ -85,6 +85,11 @@ def interval_of(effects: Effects, column: int, number: float, pairs: bool) -> In
     edges = edges_of_terms(effects, column, pairs)
     below, above = edges[edges <= number], edges[edges > number]
     return float(below.max(initial=-np.inf)), float(above.min(initial=np.inf))
+
+
+def is_category(effects: Effects, column: int) -> bool:
+    """Whether a column is 1 for the examples of a category, and 0 for others."""
+    return bool(effects.pairs.two_valued[column] == 1 and effects.edges[0, column, 0] == 1.0)
 
 
 def named(name: str, interval: Interval) -> str:

@@ -154,7 +154,7 @@ def _find(effects, x, bins, at):
     for level in range(LEVELS):
         size = BINS[level]
         for c in range(effects.opened[OF_BINS, level]):
-            if effects.pairs.plain[c] > 0:  # has one edge, the same at each level
+            if effects.pairs.two_valued[c] > 0:  # has one edge, the same at each level
                 bins[level, c] = np.int64(x[c] >= effects.edges[level, c, 0])
                 continue
             bins[level, c] = _bin_of(effects.edges[level, c], size - 1, x[c])
@@ -173,7 +173,9 @@ def _find_pairs(effects, bins, at, count):
             one, other = effects.pairs.columns[pair, 0], effects.pairs.columns[pair, 1]
             place = before + (pair * size + bins[level, one]) * size + bins[level, other]
             at[count] = place
-            count += place < most and (level == 0 or effects.pairs.plain[one] + effects.pairs.plain[other] < 2)
+            count += place < most and (
+                level == 0 or effects.pairs.two_valued[one] + effects.pairs.two_valued[other] < 2
+            )
     return count
 
 

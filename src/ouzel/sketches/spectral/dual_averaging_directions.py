@@ -41,9 +41,7 @@ LEAST = 1e-6  # that delta may be
 
 
 class State(NamedTuple):
-    table: (
-        np.ndarray
-    )  # (d, width) float64  that of `adagrad_directions`, as all down to `pending`; w0 of u in place of w
+    table: np.ndarray  # (d, width) float64  as in `adagrad_directions`, like all down to `pending`, but for u, not w
     coefficients: np.ndarray  # (width,) float64
     mass: np.ndarray  # (m,) float64  P
     products: np.ndarray  # (m, 2 m) float64

@@ -200,10 +200,10 @@ def decompose(mass, products):
 
 
 @kernel
-def end_epoch(state, beside):
+def end_epoch(state, others):
     """Turn the vectors of the epoch into directions, all of w into u; return what eigenvalues were reduced by.
 
-    The rows `beside` (n, width) change as those of the table do, but for what a sweep does.
+    The rows `others` (n, width) change as those of the table do, but for what a sweep does.
     """
     m, (size, columns), width = len(state.mass), state.turns.shape[1:], state.table.shape[1]
     first, second, masses, least = decompose(state.mass, state.products)
@@ -220,8 +220,8 @@ def end_epoch(state, beside):
     record(state.turns, int(state.counts[EPOCH]), turn)
     state.counts[EPOCH] += 1.0
     moved = np.empty(columns)
-    for k in range(-len(beside), int(state.counts[RECENT])):
-        row = state.table[state.recent[k]] if k >= 0 else beside[k]
+    for k in range(-len(others), int(state.counts[RECENT])):
+        row = state.table[state.recent[k]] if k >= 0 else others[k]
         combine(into, row, moved)
         for j in range(width):
             row[j] = moved[j] if j < columns else 0.0

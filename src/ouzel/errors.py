@@ -173,6 +173,12 @@ class RoomError(OuzelError):
 FIELDS = ("source", "line", "row", "column", "found", "expected", "advice")
 
 
+class ContradictionError(OuzelError):
+    """An option, or the content of a source, contradicts what a model has learnt."""
+
+    found = ""  # of options: the error without its advice
+
+
 def bad_line(
     source: str,
     found: str,

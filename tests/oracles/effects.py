@@ -21,8 +21,9 @@ class Cell:
 
 
 class Effects:
-    def __init__(self, kind, classes=1):
-        self.kind, self.classes = kind, classes
+    def __init__(self, kind, classes=1, loss=None, logarithms=False):
+        """Of numbers by another loss than the squared one its value, slope and curvature at a score."""
+        self.kind, self.classes, self.loss, self.logarithms = kind, classes, loss, logarithms
         self.seen, self.columns, self.history, self.sample = 0, [], [], []
         self.offered, self.stride = 0, 1
         self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; pairs that have cells
@@ -31,7 +32,8 @@ class Effects:
         self.slopes, self.bends = {}, {}  # S by pair and bucket, V by pair
         self.cells, self.beliefs = {}, None
         self.u, self.curvature = [1 / 3] * 3, [[float(e == f) for f in range(3)] for e in range(3)]  # of the pool
-        self.count = self.squares = 0.0
+        self.count = self.squares = self.slope_squares = 0.0
+        self.scale = 1.0  # of slopes
         self.low, self.high = math.inf, -math.inf
 
     def learn(self, row, line, target, weight=1.0):
@@ -49,7 +51,7 @@ class Effects:
                 scores[1:] = [[min(max(score[0], self.low), self.high)] for score in scores[1:]]
             scores.append(self._pool(scores))
             found = self._mean(scores)
-            if weight > 0 and unit > 0:
+            if weight > 0 and unit > 0 and self.scale > 0:
                 self._believe(scores, target, min(weight, 10.0), unit)
                 self._learn_pool(scores, target, min(weight, 10.0), unit)
                 rates = effects.NUMBER_RATES if self.kind == "numbers" else effects.RATES
@@ -63,13 +65,21 @@ class Effects:
 
     def _note(self, line, target, weight):
         """The root mean square of what the lines leave; what is far off counts as 5 of it."""
-        residual = target - line
-        if self.count >= 16 and self.squares > 0:
-            most = 5 * math.sqrt(self.squares / self.count)
-            residual = min(max(residual, -most), most)
-        self.count, self.squares = self.count + weight, self.squares + weight * residual**2
-        self.low, self.high = min(self.low, line + residual), max(self.high, line + residual)
-        return math.sqrt(self.squares / self.count)
+        residual = self._cut(target - line, self.squares)
+        if self.logarithms:
+            residual = min(max(math.log(target) - line, -5), 5) if target > 0 else 0.0
+        if self.loss:
+            self.slope_squares += weight * self._cut(self.loss[1](line, target), self.slope_squares) ** 2
+        self.count, self.squares = self.count + weight, self.squares + weight * (1 if self.logarithms else residual**2)
+        reached = min(line + residual, 30) if self.logarithms else line + residual
+        self.low, self.high = min(self.low, reached), max(self.high, reached)
+        unit = math.sqrt(self.squares / self.count)
+        self.scale = math.sqrt(self.slope_squares / self.count) if self.loss else unit
+        return unit
+
+    def _cut(self, number, squares):
+        most = 5 * math.sqrt(squares / self.count) if self.count >= 16 and squares > 0 else math.inf
+        return min(max(number, -most), most)
 
     def _places(self, row):
         """What bins, and pairs of bins, a row is in: (level, column, bin), and the same of another column."""
@@ -106,7 +116,8 @@ class Effects:
 
     def _slopes(self, score, target, unit):
         if self.kind == "numbers":
-            return [min(max((score[0] - target) / unit, -5), 5)]
+            slope = self.loss[1](score[0], target) if self.loss else score[0] - target
+            return [min(max(slope / self.scale, -5), 5)]
         if self.classes == 1:
             return [_chances(score)[1] - target]
         return [chance - (target == c) for c, chance in enumerate(_chances(score))]
@@ -143,8 +154,9 @@ class Effects:
         parts = np.array(self._parts(scores))
         if self.kind == "numbers":
             parts = np.clip(parts / unit, -8, 8)
-            slope = parts[:, 0] * min(max((scores[3][0] - target) / unit, -5), 5)
-            bend = max(weight, 1e-3) * np.outer(parts, parts)
+            (along,) = self._slopes(scores[3], target, unit)
+            bends = max(min(self.loss[2](scores[3][0], target) * unit / self.scale, 5), along**2) if self.loss else 1.0
+            slope, bend = parts[:, 0] * along, max(weight * bends, 1e-3) * np.outer(parts, parts)
         elif self.classes == 1:
             p = _chances(scores[3])[1]
             slope = parts[:, 0] * (p - target)
@@ -164,7 +176,11 @@ class Effects:
 
     def _believe(self, scores, target, weight, unit):
         """Bayes' rule, and a part of what is believed is shared."""
-        if self.kind == "numbers":
+        if self.kind == "numbers" and self.loss:
+            costs = [self.loss[0](score[0], target) - self.loss[0](scores[0][0], target) for score in scores]
+            unit *= self.scale
+            likely = [math.exp(-min(max(weight * cost / unit / 4, -50), 50)) for cost in costs]
+        elif self.kind == "numbers":
             likely = [math.exp(-min(weight * ((score[0] - target) / unit) ** 2 / 8, 50)) for score in scores]
         else:
             likely = [max(_chances(score)[int(target)], 1e-9) ** weight for score in scores]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.exporting.nodes import Graph
+from ouzel.learners.auto.effect_slopes import HIGH, LOW
 from ouzel.learners.auto.effects import (
     BINS,
     CELLS_OF_BINS,
     COUNT,
     END,
-    HIGH,
     LEVELS,
-    LOW,
     NUMBERS,
     OF_BINS,
     OF_PAIRS,

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ouzel.learners.auto import constants, narrowing, number_gains, other_losses, other_numbers, two_classes
+from ouzel.learners.auto import (
+    constants,
+    effect_slopes,
+    narrowing,
+    number_gains,
+    other_losses,
+    other_numbers,
+    two_classes,
+)
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.effects import NUMBERS, SEVERAL, TWO, Effects
 from ouzel.learners.auto.regression import State as Numbers
@@ -128,7 +136,7 @@ def _restricted(expression: Expression) -> Expression:
 def _unrestricted(model: Model) -> Expression:
     expression, state = _of_lines(model), cast(Any, model.states[0])
     if "effects" in state._fields and state.effects.opened.any():
-        kind = NUMBERS if isinstance(state, Numbers) else TWO if isinstance(state, TwoClasses) else SEVERAL
+        kind = {TwoClasses: TWO, SeveralClasses: SEVERAL}.get(type(state), NUMBERS)
         return expression._replace(effects=(state.effects, kind))
     return expression
 
@@ -184,7 +192,7 @@ def _experts(state: other_numbers.State, loss: Any, centred: bool) -> Experts:
     residuals, numbers = _residuals(state, centred), state.constants.numbers
     constant, floors = float(numbers[constants.LEVEL]), np.full(2, -np.inf)
     low, high = residuals.low, residuals.high
-    if other_numbers.of_logarithms(loss):
+    if effect_slopes.of_logarithms(loss):
         mean = float(other_numbers.mean_for_logarithms(state.labels))
         floors = mean * np.array(other_numbers.FLOORS)
         constant, low, high = (

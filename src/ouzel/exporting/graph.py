@@ -18,7 +18,7 @@ from ouzel.exporting.expressions import (
     TwoClassMixture,
 )
 from ouzel.exporting.nodes import Graph
-from ouzel.learners.auto.other_numbers import MOST_LOGARITHM
+from ouzel.learners.auto.effect_slopes import MOST_LOGARITHM
 from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
 from ouzel.learners.auto.sharing import LEAST
 from ouzel.learners.auto.standardisation import (

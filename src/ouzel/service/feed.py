@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
-from ouzel.errors import DataError, OuzelError, listed
+from ouzel.errors import ContradictionError, DataError, OuzelError, listed
 from ouzel.service import example_log
 from ouzel.service.limits import Refused
 from ouzel.service.metrics import PerSecond
@@ -32,7 +32,6 @@ from ouzel.streams.logs.reading import Reading
 from ouzel.streams.options import OF_MESSAGES, make_options
 from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, name_of
 from ouzel.training.log_records import LogRecords
-from ouzel.training.resume_options import ContradictionError
 
 AT_ONCE = 1024  # lines of a part: other examples wait for no more than these
 TABLE = "sql"  # format of rows of a database, which are not messages

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import ContradictionError, OuzelError
 from ouzel.files import write_atomically
 from ouzel.learners import catalogue
 from ouzel.model import persistence
@@ -29,7 +29,7 @@ from ouzel.service.owner import Owner
 from ouzel.streams.block import ROWS
 from ouzel.streams.formats.records import ID, framed
 from ouzel.streams.options import OF_MESSAGES
-from ouzel.training.resume_options import ContradictionError, validate_resume_options
+from ouzel.training.resume_options import validate_resume_options
 
 BASE, LOG, READERS, FOLLOWS = "base.ouzel", "log.sqlite", "readers", "follows"
 SNAPSHOT = re.compile(r"snapshot-(\d{12})\.ouzel")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ouzel.deferred import deferred
-from ouzel.errors import OuzelError
+from ouzel.errors import ContradictionError, OuzelError
 from ouzel.streams.block_stream import BlockStream
 from ouzel.streams.read import read
 from ouzel.streams.sources.addresses import is_log, only_log
@@ -14,9 +13,6 @@ from ouzel.streams.sources.addresses import is_log, only_log
 if TYPE_CHECKING:
     from ouzel.streams.logs.protocol import Position
     from ouzel.streams.logs.stream import LogStream
-    from ouzel.training import resume_options
-else:
-    resume_options = deferred("ouzel.training.resume_options")
 
 START_OVER = "begin anew in it with --relearn, and with --from TIME from a time on"
 
@@ -69,7 +65,7 @@ class LogRecords:
             known = {name for name, value in identity.items() if value and stored.get(name)}
             name = next((name for name in identity if name in known and stored[name] != identity[name]), None)
             if name is not None:
-                raise resume_options.ContradictionError(
+                raise ContradictionError(
                     f"{self.model}: has read {identity['topic']} with {name} {stored[name]}, and this is one with "
                     f"{name} {identity[name]}, where places in it mean something else; {self.advice}"
                 )

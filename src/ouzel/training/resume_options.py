@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import ContradictionError
 from ouzel.flags import flag_of
 from ouzel.model.model import Model
 from ouzel.model.settings import check_interval, in_words, normalized, resolve_settings
 from ouzel.streams.options import Options
-
-
-class ContradictionError(OuzelError):
-    """An option, or the content of a source, contradicts what a model has learnt."""
-
-    found = ""  # of options: the error without its advice
 
 
 def validate_resume_options(

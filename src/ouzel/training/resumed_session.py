@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from ouzel.errors import OuzelError
+from ouzel.errors import ContradictionError, OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.model import persistence
 from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.sources.source import name_of
-from ouzel.training.resume_options import ContradictionError, contradiction, validate_resume_options
+from ouzel.training.resume_options import contradiction, validate_resume_options
 from ouzel.training.run_notes import check_notes, space_for_reading
 from ouzel.training.session import Session, SessionOptions
 from ouzel.training.source_records import Ledger, Record, check_order, learnt_in_pass

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
+from ouzel.errors import ContradictionError
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.sources.source import name_of
-from ouzel.training.resume_options import ContradictionError
 from ouzel.training.source_records import Ledger, Record
 
 CERTAIN_MATCH = 1024  # examples that two sources do not share by chance

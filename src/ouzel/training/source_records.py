@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from ouzel.errors import ContradictionError
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.sources.source import is_piped, name_of
-from ouzel.training.resume_options import ContradictionError
 
 MOST_EARLIER = 1000  # records of sources of earlier runs
 

@@ -85,12 +85,13 @@ def predict(
     from ouzel.model.intervals import level_of
     from ouzel.streams.read import read
     from ouzel.streams.sources.addresses import is_database
-    from ouzel.streams.sources.databases import check_table
 
     if save_to is not None and output is not None:
         raise OuzelError("--save-to sends predictions, --output writes them; leave one of them out")
     in_table = save_to is not None and is_database(save_to)
     if save_to is not None and in_table:
+        from ouzel.streams.sources.databases import check_table
+
         check_table(save_to)
     further = log_options.of_logs(following, files)
     if output is not None:

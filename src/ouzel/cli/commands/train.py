@@ -11,7 +11,7 @@ from ouzel.cli import log_options, model_options, options
 from ouzel.cli.parameters import FOLDER, MODEL, Kind, option, values
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
 from ouzel.cli.ui.training_report import Heartbeat, OutputOptions, checkpoints_of, report_training
-from ouzel.errors import OuzelError
+from ouzel.errors import ContradictionError, OuzelError
 from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT
 from ouzel.ranges import COUNT, check
@@ -247,8 +247,6 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         except KeyboardInterrupt:
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
-            from ouzel.training.resume_options import ContradictionError
-
             note = session.cut_off()
             if note and not (isinstance(error, ContradictionError) and session.run.position == session.resumed_at):
                 error.add_note(note)

@@ -4,7 +4,7 @@ A column is a feature that one example in 16 has, and 8 at least; the first 64 a
 before those that are there or not (categories), where rows are those of a table: short, or these columns hold an eighth
 of their non-zeros. A few frequent words say little of a text. Edges are quantiles of up to 256 sampled rows, and stay:
 what has been learnt keeps its meaning. There is room for 276 pairs. Neighbours come first; pairs whose slopes
-(`effect_pairs.py`) promise twice what a listed pair is worth take its place.
+(`effect_slopes.py`) promise twice what a listed pair is worth take its place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.learners.auto import newton_block, standardisation
-from ouzel.learners.auto.effect_pairs import BUCKETS, COLUMNS, PAIRS, gains_of
+from ouzel.learners.auto.effect_slopes import BUCKETS, COLUMNS, PAIRS, RESIDUALS, SQUARES, gains_of
 from ouzel.learners.auto.effects import (
     BINS,
     COUNT,
@@ -25,10 +25,8 @@ from ouzel.learners.auto.effects import (
     OF_PAIRS,
     OF_TWO,
     OFFERED,
-    RESIDUALS,
     SCORES,
     SEEN,
-    SQUARES,
     STRIDE,
     Effects,
     is_due,

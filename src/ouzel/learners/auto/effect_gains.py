@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import copied
-from ouzel.learners.auto.effects import COUNT, HIGH, LOW, OF_TWO, RESIDUALS, SEEN, SQUARES, Effects
+from ouzel.learners.auto.effect_slopes import HIGH, LOW, RESIDUALS, SLOPES, SQUARES
+from ouzel.learners.auto.effects import COUNT, OF_TWO, SEEN, Effects
 from ouzel.learners.auto.gains import gains_of_mixture, mixture_onto
 from ouzel.learners.auto.mixing import Mixture
 from ouzel.learners.gains.parts import First, Gains, Peak, Rows
-
-ADDED = [SEEN, RESIDUALS, SQUARES]  # places of `totals`
 
 
 def gains(base: Any, state: Any, examples: float) -> Gains:
@@ -46,7 +45,7 @@ def gains(base: Any, state: Any, examples: float) -> Gains:
         "listed": Peak(np.concatenate([_listed(after), -_listed(after)])),
         "growth": growth,
         "weighed": weighed,
-        "totals": after.totals[ADDED] - before.totals[ADDED],
+        "totals": after.totals[_sums(after)] - before.totals[_sums(after)],
         "ends": Peak(np.array([-after.totals[LOW], after.totals[HIGH]] if heard else [-np.inf, -np.inf])),
         "beliefs": examples * after.beliefs,
         "pooled": examples * after.pooled,
@@ -79,13 +78,18 @@ def onto(base: Any, gains: Gains, examples: float) -> dict[str, Effects]:
         effects.pooled[:] = gained["pooled"] / examples
         effects = effects._replace(pool=mixture_onto(effects.pool, gained["pool"], examples))
         _open_as(effects, first)
-    added = ADDED[:1] if rescaled else ADDED  # what is in units of labels is that of the worker
+    added = _sums(effects)[:1] if rescaled else _sums(effects)  # what is in units of labels is that of the worker
     effects.totals[added] = base.effects.totals[added] + gained["totals"][: len(added)]
     if effects.totals[RESIDUALS] > 0.0 and not rescaled:
         ends = -gained["ends"].values[0], gained["ends"].values[1]
         before = base.effects.totals[[LOW, HIGH]] if base.effects.totals[RESIDUALS] > 0.0 else ends
         effects.totals[[LOW, HIGH]] = min(ends[0], before[0]), max(ends[1], before[1])
     return {"effects": effects}
+
+
+def _sums(effects: Effects) -> list[int]:
+    """Places of `totals` that are sums over examples."""
+    return [SEEN, RESIDUALS, SQUARES, *range(SLOPES, len(effects.totals))]
 
 
 def _open_as(effects: Effects, first: Any) -> None:

@@ -11,11 +11,12 @@ of pairs by that of m_2. For F weights in a sum and the slope g of its loss (Ada
 A fourth score pools the three: u_0 m_0 + u_1 m_1 + u_2 m_2, with u by online Newton steps that forget (`mixing.py`), so
 that effects count for more, or less, than they were learnt. The prediction is the mean of the four by the probabilities
 they give, weighed by Fixed Share (`sharing.py`) from almost all on m_0: where the lines suffice, they are what is
-believed. Numbers are learnt in units of the root mean square of what m_0 leaves, and pooled as differences from m_0.
+believed. Numbers are learnt by any loss, in units of what m_0 leaves (`effect_slopes.py`), and pooled as differences
+from m_0; their prediction is the mean of the four itself.
 
 Edges are numbers that occurred, and values are only compared with them: no monotone change of a column matters. A
 value that is absent is 0. Which columns and pairs there are, and where edges lie, `effect_columns.py` decides, by the
-slopes of pairs (`effect_pairs.py`).
+slopes of pairs (`effect_slopes.py`).
 """
 
 from __future__ import annotations
@@ -27,8 +28,23 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, int64, require, uint8, uint32
-from ouzel.learners.auto import effect_pairs, mixing
-from ouzel.learners.auto.effect_pairs import BUCKETS, COLUMNS, PAIRS, Pairs, note_slopes
+from ouzel.learners.auto import effect_slopes, mixing
+from ouzel.learners.auto.effect_slopes import (
+    BUCKETS,
+    COLUMNS,
+    HIGH,
+    LOW,
+    PAIRS,
+    RESIDUALS,
+    SLOPES,
+    SQUARES,
+    Pairs,
+    bend_of,
+    cost_of,
+    note_number,
+    note_slopes,
+    slope_of,
+)
 from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, learn_mixture, softmax
 from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, logistic
 from ouzel.sketches.hashing import finish_hash
@@ -50,9 +66,8 @@ ALPHA = 0.002
 SMALLEST = 1e-3  # slope that moves a weight
 MOST_STRIDE = 2.0**40  # rows
 FURTHEST = 1e38  # a weight: of single precision
-STRIKING, KNOWN_FROM = 5.0, 16.0  # units of a residual that count no further, from so many examples on
 TWO, SEVERAL, NUMBERS = range(3)  # what is predicted
-SEEN, COUNT, OFFERED, STRIDE, KEPT, RESIDUALS, SQUARES, LOW, HIGH = range(9)  # places in `totals`
+SEEN, COUNT, OFFERED, STRIDE, KEPT = range(5)  # places in `totals`, before those of numbers
 OF_BINS, OF_TWO = range(2)  # places in `opened`
 
 
@@ -68,11 +83,15 @@ class Effects(NamedTuple):
     pool: Mixture  # of the three
     pairs: Pairs
     totals: np.ndarray  # (9,) float64  rows learnt; columns; rows offered to the sample, its stride, rows in it; of
-    # numbers to predict the importance and squares of what the lines leave, the smallest, the largest
+    # numbers to predict the importance and squares of what the lines leave, the smallest, the largest; by another loss
+    # than the squared one (10,), the last the squares of its slopes
 
 
-def layout(dimension: int, classes: int, budget: float) -> Any:
-    """What effects of columns among so many slots are made of, for so many classes, with cells of so many bytes."""
+def layout(dimension: int, classes: int, budget: float, totals: int = 9) -> Any:
+    """What effects of columns among so many slots are made of, for so many classes, with cells of so many bytes.
+
+    With numbers by another loss than the squared one there are 10 `totals`.
+    """
     cells = min(MOST_CELLS, int(budget) // (8 * classes))
     return Effects(
         columns=uint32(COLUMNS, most=max(dimension - 1, 0)),
@@ -84,8 +103,8 @@ def layout(dimension: int, classes: int, budget: float) -> Any:
         beliefs=float64(SCORES, fill=1.0 / SCORES, least=0.0, most=1.0),
         pooled=float64(1, least=0.0, most=1.0),
         pool=mixing.layout(SCORES),
-        pairs=effect_pairs.layout(),
-        totals=float64(9, least=(*(0.0,) * 7, -inf, -inf)),
+        pairs=effect_slopes.layout(),
+        totals=float64(totals, least=(*(0.0,) * 7, -inf, -inf, 0.0)[:totals]),
     )
 
 
@@ -102,7 +121,7 @@ def check(effects: Effects) -> None:
     require(fits, "columns of effects do not fit their slots")
     require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")
     require((effects.opened[OF_BINS] <= count).all(), "effects have bins of columns that do not exist")
-    effect_pairs.check(effects.pairs, int(effects.opened[OF_TWO].max()), count)
+    effect_slopes.check(effects.pairs, int(effects.opened[OF_TWO].max()), count)
     mixing.check(effects.pool)
 
 
@@ -110,7 +129,8 @@ def fade(effects: Effects, kept: float) -> None:
     """Decay the sums of squares."""
     effects.cells[:, 1] *= np.float32(kept)
     effects.totals[[RESIDUALS, SQUARES]] *= kept
-    effect_pairs.fade(effects.pairs, kept)
+    effects.totals[SLOPES:] *= kept
+    effect_slopes.fade(effects.pairs, kept)
 
 
 @force_inline
@@ -260,13 +280,13 @@ def _predict_row(effects, kind, out, x, bins, at, room):
 
 
 @force_inline
-def _believe(effects, kind, room, target, weight, unit):
+def _believe(effects, kind, loss, room, target, weight, unit, scale):
     """Have the beliefs learn who gave what came the larger probability."""
     scores, chances, believed, total = room.scores, room.chances, room.believed, 0.0
     for e in range(EXPERTS):
         if kind == NUMBERS:
-            off = (scores[e, 0] - target) / unit
-            likely = exp(-min(0.125 * weight * off * off, 50.0))
+            cost = 0.25 * weight * cost_of(loss, scores[e, 0], scores[0, 0], target, unit, scale)
+            likely = exp(-min(max(cost, -50.0), 50.0))
         else:
             chance = chances[e, 0 if kind == TWO else np.int64(target)]
             if kind == TWO and not target > 0.0:
@@ -282,8 +302,8 @@ def _believe(effects, kind, room, target, weight, unit):
 
 
 @force_inline
-def _learn_pool(effects, kind, room, target, weight, unit):
-    """A Newton step of the pool: of the squared loss in units, the logistic or the multinomial loss."""
+def _learn_pool(effects, kind, loss, room, target, weight, unit, scale):
+    """A Newton step of the pool: of the loss of numbers in units, the logistic or the multinomial loss."""
     pool, margins, root, step = effects.pool, room.margins, room.root, room.step
     if kind == SEVERAL:
         learn_joint_mixture(pool, margins, root, step, room.direction, room.chances[SCORES], np.int64(target), weight)
@@ -291,11 +311,12 @@ def _learn_pool(effects, kind, room, target, weight, unit):
     if kind == NUMBERS:
         for e in range(SCORES):
             margins[e, 0] = min(max(margins[e, 0] / unit, -END), END)
-        slope, curvature = min(max((room.scores[SCORES, 0] - target) / unit, -STRIKING), STRIKING), 1.0
+        score = room.scores[SCORES, 0]
+        slope, bend = slope_of(loss, score, target, scale), bend_of(loss, score, target, unit, scale)
     else:
         yes, no = logistic(room.scores[SCORES, 0])
-        slope, curvature = yes - (target > 0.0), yes * no
-    learn_mixture(pool, margins[:, 0], root, step, weight * slope, weight * curvature)
+        slope, bend = yes - (target > 0.0), yes * no
+    learn_mixture(pool, margins[:, 0], root, step, weight * slope, weight * bend)
 
 
 @force_inline
@@ -351,27 +372,6 @@ def _sample(effects, x):
 
 
 @force_inline
-def _unit(totals, residual, weight):
-    """The root mean square of residuals, this one among them, one that is far off as one at 5 units; that it counts."""
-    if totals[RESIDUALS] >= KNOWN_FROM and totals[SQUARES] > 0.0:
-        most = STRIKING * sqrt(totals[SQUARES] / totals[RESIDUALS])
-        residual = min(max(residual, -most), most)
-    totals[RESIDUALS] += weight
-    totals[SQUARES] += weight * residual * residual
-    return sqrt(totals[SQUARES] / totals[RESIDUALS]), residual
-
-
-@force_inline
-def _note_number(totals, line, target, weight):
-    """Take note of a number to predict, where the lines said `line`; return the unit to learn it in."""
-    begins = totals[RESIDUALS] == 0.0
-    unit, residual = _unit(totals, target - line, weight)
-    totals[LOW] = line + residual if begins else min(totals[LOW], line + residual)
-    totals[HIGH] = line + residual if begins else max(totals[HIGH], line + residual)
-    return unit
-
-
-@force_inline
 def rescale(effects, unit, low, high):
     """Multiply weights and residuals by new unit / old unit, and set the range of labels."""
     for place in range(len(effects.cells)):
@@ -382,18 +382,18 @@ def rescale(effects, unit, low, high):
 
 
 @force_inline
-def _learn_row(effects, kind, target, weight, unit, bound, end, at, room, slopes, some):
+def _learn_row(effects, kind, loss, target, weight, unit, scale, bound, end, at, room, slopes, some):
     """A step of the beliefs, and of the weights of a row's cells: `bound` of bins, and those of pairs up to `end`."""
     scores, chances = room.scores, room.chances
-    _believe(effects, kind, room, target, min(weight, MOST_WEIGHT), unit)
-    _learn_pool(effects, kind, room, target, min(weight, MOST_WEIGHT), unit)
+    _believe(effects, kind, loss, room, target, min(weight, MOST_WEIGHT), unit, scale)
+    _learn_pool(effects, kind, loss, room, target, min(weight, MOST_WEIGHT), unit, scale)
     for e in range(1, SCORES):
         first, last = (0, bound) if e == 1 else (bound, end)
         rate, many, count = (NUMBER_RATES if kind == NUMBERS else RATES)[e - 1], np.float64(max(last - first, 1)), 0
         step = rate * unit / sqrt(many * sqrt(many))
         for c in range(scores.shape[1]):
             if kind == NUMBERS:
-                slope = min(max((scores[e, 0] - target) / unit, -STRIKING), STRIKING)
+                slope = slope_of(loss, scores[e, 0], target, scale)
             else:
                 slope = chances[e, c] - (target == c if kind == SEVERAL else target > 0.0)
             slopes[c] = weight * slope
@@ -429,23 +429,28 @@ def _room(effects):
 
 
 @kernel
-def learn_effects(effects, rows, start, stop, targets, importances, kind, out):
-    """Learn rows `start` to `stop`; `out` (n, K) has what the linear models predicted, and takes what all do."""
+def learn_effects(effects, rows, start, last, targets, importances, kind, loss, out):
+    """Learn rows `start` to `last`, or to the end; `out` (n, K) has what the lines predicted, and takes what all do.
+
+    The loss is that of numbers; classes learn by the logistic, or the multinomial loss, whatever it says.
+    """
     totals = effects.totals
     if totals[COUNT] == 0.0:
         return
     x, bins, at, room = _room(effects)
     classes = effects.cells.shape[2]
     slopes, some = np.zeros(classes, np.float32), np.zeros(classes + 1, np.int64)
-    for i in range(start, stop):
+    for i in range(start, min(last + 1, len(out))):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         _read(effects, rows.indices[here], rows.values[here], x)
         target, weight, line = np.float64(targets[i]), min(np.float64(importances[i]), MOST_IMPORTANCE), out[i, 0]
-        unit = _note_number(totals, line, target, weight) if kind == NUMBERS and weight > 0.0 else 1.0
+        unit = scale = 1.0
+        if kind == NUMBERS and weight > 0.0:
+            unit, scale = note_number(totals, loss, line, target, weight)
         if effects.opened[OF_BINS, 0] > 0:
             bound, end = _predict_row(effects, kind, out[i], x, bins, at, room)
-            if weight > 0.0 and unit > 0.0:
-                _learn_row(effects, kind, target, weight, unit, bound, end, at, room, slopes, some)
+            if weight > 0.0 and unit > 0.0 and scale > 0.0:
+                _learn_row(effects, kind, loss, target, weight, unit, scale, bound, end, at, room, slopes, some)
                 columns = effects.opened[OF_BINS, 0]
                 note_slopes(effects.pairs, bins[0], columns, slopes, totals[SEEN], room.deviations, room.buckets)
         if weight > 0.0:

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import dispatch, force_inline, inline_source
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import made_from
-from ouzel.learners.auto import constants, number_gains, regression, regrets, standardisation
+from ouzel.learners.auto import constants, effects, number_gains, regression, regrets, standardisation
 from ouzel.learners.auto.constants import (
     COUNTED,
     LEVEL,
@@ -34,6 +34,8 @@ from ouzel.learners.auto.constants import (
     lead_of,
     learn_constants,
 )
+from ouzel.learners.auto.effect_slopes import MOST_LOGARITHM, of_logarithms
+from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import EXPERTS, Mixture, room_for_numbers
 from ouzel.learners.auto.newton_block import Block
@@ -48,12 +50,12 @@ from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains
 from ouzel.sketches import running_quantile
 from ouzel.terms.importance_aware import importance_aware_step
-from ouzel.terms.losses import Poisson, derivative
+from ouzel.terms.losses import derivative
 
 SCALES_TARGETS = STANDARDIZES = True  # by itself
 RATES = (0.3, 0.2)  # from c, from m
 FLOORS = (0.05, 0.2)  # parts of the mean of which a logarithm is taken at least
-FARTHEST, MOST_LOGARITHM = exp(-5.0), 30.0
+FARTHEST = exp(-5.0)
 LEAST = 0.5  # of the sum of labels, in a mean that a logarithm is taken of
 FROM_CONSTANT, FROM_CONSTANT_SQUARES, FROM_SQUARED, FROM_SQUARED_SQUARES = range(4, 8)  # columns of `table`
 CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED = range(EXPERTS)
@@ -71,12 +73,13 @@ class State(NamedTuple):
     labels: np.ndarray  # (11,) float64  importance seen, mean, sum of squared deviations, smallest, largest; a record
     constants: Constants
     regrets: Regrets
+    effects: Effects
 
 
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
     numbers = regression.layout(dimension, settings, models=4)._asdict()
-    del numbers["effects"]
+    numbers["effects"] = effects.layout(dimension, 1, settings.budget, totals=10)
     return State(**numbers, constants=constants.layout(), regrets=regrets.layout(MANY))
 
 
@@ -87,21 +90,6 @@ def check(state: Any, settings: Settings) -> None:
     """Refuse what no learning leads to."""
     regression.check(state, settings)
     running_quantile.check(state.constants.seen)
-
-
-@dispatch
-def of_logarithms(loss: Any) -> bool:
-    """Whether margins are logarithms of the numbers predicted."""
-
-
-@of_logarithms.register(object)
-def _(loss):
-    return False
-
-
-@of_logarithms.register(Poisson)
-def _(loss):
-    return True
 
 
 @force_inline
@@ -159,11 +147,16 @@ def _predict(state, rows, settings, predictions, work):
         regression.margins_of(state, slots, z, mean, margins)
         _experts(state, settings.loss, slots, z, margins, centred, experts)
         predictions[i] = _found(state, settings.loss, experts, weights)
+    out = predictions.reshape((len(predictions), 1))
+    predict_effects(state.effects, rows, effects.NUMBERS, out)
 
 
 @force_inline
-def _learn(state, rows, start, targets, importances, settings, predictions, work):
-    """Learn a block; `predictions` (n,) takes the margins before learning each example."""
+def _learn_lines(state, rows, start, targets, importances, settings, predictions, work):
+    """Learn a block by the linear models; `predictions` (n,) takes their margins before each example.
+
+    The row after which the caller must act is returned, and the factor of `review_labels`.
+    """
     for i in range(start, len(targets)):
         features, weight = state.features, min(np.float64(importances[i]), MOST_IMPORTANCE)
         indices, values, centred, count = standardisation.view_example(features, rows, i, work)
@@ -184,10 +177,21 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
                 _learn_adagrad(state, slots, z, experts, target, weight, settings)
                 residual = target - mean
                 regression.learn_models(state, slots, z, work, found, present, residual, weight, spread, settings)
-            review_labels(state, centred)
-            if turn:
-                return i
-    return len(targets)
+            unit = review_labels(state, centred)
+            if effects.note_example(state.effects) or turn or unit > 0.0:
+                return i, unit
+    return len(targets), 0.0
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, predictions, work):
+    """Learn a block; `predictions` (n,) takes the margins before learning each example."""
+    stop, unit = _learn_lines(state, rows, start, targets, importances, settings, predictions, work)
+    out, loss = predictions.reshape((len(predictions), 1)), settings.loss
+    learn_effects(state.effects, rows, start, stop, targets, importances, effects.NUMBERS, loss, out)
+    if unit > 0.0 and not of_logarithms(loss):
+        effects.rescale(state.effects, unit, state.labels[LOW], state.labels[HIGH])
+    return stop
 
 
 learn_row, learn_rows = learning_margins_of(

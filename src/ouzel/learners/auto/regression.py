@@ -178,8 +178,8 @@ def _learn_lines(state, rows, start, targets, importances, settings, predictions
 def _learn(state, rows, start, targets, importances, settings, predictions, work):
     """Learn a block; `predictions` (n,) takes those made before learning each example."""
     stop, unit = _learn_lines(state, rows, start, targets, importances, settings, predictions, work)
-    out = predictions.reshape((len(predictions), 1))
-    learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, effects.NUMBERS, out)
+    out, loss = predictions.reshape((len(predictions), 1)), Squared()
+    learn_effects(state.effects, rows, start, stop, targets, importances, effects.NUMBERS, loss, out)
     if unit > 0.0:
         effects.rescale(state.effects, unit, state.labels[LOW], state.labels[HIGH])
     return stop

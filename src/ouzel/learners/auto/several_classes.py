@@ -131,8 +131,8 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    stop, kind = _learn_lines(state, rows, start, targets, importances, settings, scores, work), effects.SEVERAL
-    learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, kind, scores)
+    stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
+    learn_effects(state.effects, rows, start, stop, targets, importances, effects.SEVERAL, settings.loss, scores)
     return stop
 
 

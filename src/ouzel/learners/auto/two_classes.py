@@ -164,7 +164,7 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
     stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
-    learn_effects(state.effects, rows, start, min(stop + 1, len(targets)), targets, importances, effects.TWO, scores)
+    learn_effects(state.effects, rows, start, stop, targets, importances, effects.TWO, settings.loss, scores)
     return stop
 
 

@@ -202,7 +202,7 @@ def test_a_header_says_what_the_model_says(name, settings, classes, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"loss": "squared", "forms": "raw"}, {"loss": "quantile(tau=0.9)"}, {"name": "ogd"}]
+    "settings", [{"loss": "squared", "forms": "raw"}, {"loss": "quantile(tau=0.9)", "forms": "raw"}, {"name": "ogd"}]
 )
 def test_numbers_are_predicted(settings, tmp_path):
     given = {"name": "auto", "task": "regression", **settings}

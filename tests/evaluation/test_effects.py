@@ -14,12 +14,15 @@ def learnt(kind, count=4000):
     score = 3.0 * np.abs(X[:, 0]) - 3.0 + X[:, 1] + 0.2 * rng.normal(size=count)
     if kind == "numbers":
         return ouzel.OnlineRegressor().fit(X, score), X
+    if kind == "counts":
+        return ouzel.OnlineRegressor(loss="poisson").fit(X, rng.poisson(np.exp(0.5 * score))), X
     return ouzel.OnlineClassifier().fit(X, np.digitize(score, [0.0] if kind == "two" else [-1.0, 1.0])), X
 
 
 def margins_of(model, X):
     found = model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
-    return np.asarray(found, float).reshape(len(X), -1)
+    found = np.asarray(found, float).reshape(len(X), -1)
+    return np.log(found) if getattr(model, "loss", None) == "poisson" else found
 
 
 def centred(scores):
@@ -27,7 +30,7 @@ def centred(scores):
     return scores - scores.mean(axis=1, keepdims=True) if scores.shape[1] > 1 else scores
 
 
-@pytest.mark.parametrize("kind", ["two", "several", "numbers"])
+@pytest.mark.parametrize("kind", ["two", "several", "numbers", "counts"])
 def test_the_curve_is_what_a_change_of_the_column_changes_in_the_margin(kind):
     model, X = learnt(kind)
     places = np.linspace(-1.8, 1.8, 13)
@@ -39,7 +42,12 @@ def test_the_curve_is_what_a_change_of_the_column_changes_in_the_margin(kind):
     margins = centred(margins_of(model, moved.reshape(-1, 3)).reshape(300, len(places), -1).mean(axis=0))
     for k in range(curve.shape[1]):
         assert np.corrcoef(curve[:, k], margins[:, k])[0, 1] > 0.85  # pairs have a share in the margin, and not in it
-    assert curve.shape == (13, {"two": 1, "several": 3, "numbers": 1}[kind])
+    assert curve.shape == (13, {"several": 3}.get(kind, 1))
+
+
+def test_an_effect_on_counts_is_called_one_on_their_logarithm():
+    assert effect_plots._what(ouzel.effect(learnt("counts")[0], "0")) == "added to the logarithm of the prediction"
+    assert effect_plots._what(ouzel.effect(learnt("numbers")[0], "0")) == "added to the prediction"
 
 
 def test_two_classes_learnt_in_another_order_have_the_same_sign():

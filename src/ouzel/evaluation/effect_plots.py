@@ -48,7 +48,7 @@ def _shown(effect: Any) -> tuple[list[int], list[str]]:
 def _what(effect: Any, label: str = "") -> str:
     """The name of what an effect is in units of."""
     if not effect.classes:
-        return "added to the prediction"
+        return "added to the logarithm of the prediction" if effect.logarithms else "added to the prediction"
     return f"added to the margin of {label}" if label else "added to the score of a class"
 
 

@@ -34,6 +34,7 @@ class Effect(NamedTuple):
     classes: list[Label]  # which the K margins speak for; empty of numbers
     numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt
     categories: tuple[bool, ...]  # whether each column is 1 for the examples of a category, and 0 for others
+    logarithms: bool = False  # whether margins are logarithms of the numbers predicted
 
     def at(self, numbers: Any) -> np.ndarray:
         """Return the contribution (n, K) to margins at numbers (n,) of the column, or (n, 2) of the pair."""
@@ -60,8 +61,9 @@ def effect(model: Any, column: str) -> Effect:
     bins add what is left (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate Intelligible Models with Pairwise
     Interactions", KDD). A pair adds what its columns do not add each by itself. Of two classes there is one margin,
     positive for the second of the sorted labels, in log-odds; of several, one score a class; of numbers, the margin is
-    the prediction in the units of labels. Probabilities of the parts are averaged, so sums of effects are the margin
-    nearly, not exactly. A model that has no effects of columns, and a column that has none, are refused: OuzelError.
+    the prediction in the units of labels, by the Poisson loss its logarithm. Probabilities of the parts are averaged,
+    so sums of effects are the margin nearly, not exactly. A model that has no effects of columns, and a column that has
+    none, are refused: OuzelError.
 
     Examples
     --------
@@ -82,6 +84,7 @@ def effect(model: Any, column: str) -> Effect:
             f"this model{said} has no effects of columns; the default learner, auto, makes them of tables with columns "
             "of numbers, from 32 examples on, unless forms=raw"
         )
+    from ouzel.learners.auto.effect_slopes import of_logarithms
     from ouzel.learners.auto.effect_terms import edges_of_terms, is_category, sample_of, terms_of
 
     names = _names(model, effects)
@@ -111,6 +114,7 @@ def effect(model: Any, column: str) -> Effect:
         [] if model.task.numbers else classes if len(classes) > 2 else classes[-1:],
         sample[:, places],
         tuple(is_category(effects, place) for place in places),
+        model.task.numbers and of_logarithms(model.loss),
     )
 
 

@@ -28,6 +28,8 @@ LONG = {
     "device",  # compiles C and kernels of three learners
     "evaluation",  # tunes learners on random orders, and finds the best fixed weights
     "budgets",  # compares learners at every budget
+    "sketched-newton",  # compiles every sketch, with and without a diagonal
+    "own-learner",  # compiles a learner of its own
 }
 DEMONSTRATION = {
     *(f"{sample.loader}.csv" for sample in samples.SAMPLES),

@@ -25,7 +25,7 @@ from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, require, uint8
 from ouzel.terms.losses import Poisson, Squared, curvature, derivative, value
 
-STRIKING, KNOWN_FROM = 5.0, 16.0  # units that count no further, from so many examples on
+STRIKING, KNOWN_FROM = 5.0, 16.0  # units that numbers are cut to, once so many examples are seen
 MOST_LOGARITHM = 30.0
 RESIDUALS, SQUARES, LOW, HIGH, SLOPES = range(5, 10)  # places in `totals` of effects
 
@@ -53,7 +53,7 @@ def _(loss):
 
 @force_inline
 def _counted(sums, place, number, weight):
-    """Add the square of a number to sums; return it, one further off than `STRIKING` root mean squares as so many."""
+    """Cut a number to `STRIKING` root mean squares, and add its square to their sum; return the cut number."""
     if sums[RESIDUALS] >= KNOWN_FROM and sums[place] > 0.0:
         most = STRIKING * sqrt(sums[place] / sums[RESIDUALS])
         number = min(max(number, -most), most)

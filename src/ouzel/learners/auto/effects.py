@@ -88,9 +88,9 @@ class Effects(NamedTuple):
 
 
 def layout(dimension: int, classes: int, budget: float, totals: int = 9) -> Any:
-    """What effects of columns among so many slots are made of, for so many classes, with cells of so many bytes.
+    """The layout of effects of columns: `dimension` slots, and cells for `classes` in at most `budget` bytes.
 
-    With numbers by another loss than the squared one there are 10 `totals`.
+    There are 9 `totals`, or 10 where numbers are predicted by another loss than the squared one.
     """
     cells = min(MOST_CELLS, int(budget) // (8 * classes))
     return Effects(

@@ -470,11 +470,48 @@ class Ranking:
         return margin
 
 
+class Discriminant:
+    """Linear discriminant analysis, by the sum of (z - m)(z - m)' itself and with no more of it than there is."""
+
+    def __init__(self, dimension, classes):
+        self.means, self.counts = np.zeros((classes, dimension)), np.zeros(classes)
+        self.known, self.below = np.zeros(dimension, bool), False
+        self.matrix = 3.0 * np.eye(dimension)
+
+    def score(self, z):
+        """The logarithms of densities, but for what is the same for all classes."""
+        if not self.counts.any():
+            return np.zeros(len(self.counts))
+        here = np.ix_(self.known, self.known)
+        weights = np.linalg.solve(self.matrix[here] / (self.counts.sum() + 3), self.means[:, self.known].T)
+        gaps = np.sum((z[self.known] - 0.5 * self.means[:, self.known]) * weights.T, axis=1)
+        return gaps + np.log(self.counts + 0.5)
+
+    def learn(self, z, y):
+        self.known[1:] |= z[1:] != 0
+        t = np.where(self.known, z - self.means[y], 0.0)
+        kept = 0.999 if self.below else 1.0
+        self.matrix = kept * (self.matrix + self.counts[y] / (self.counts[y] + 1) * np.outer(t, t))
+        if self.known.any():
+            self.below = np.diag(np.linalg.inv(self.matrix[np.ix_(self.known, self.known)])).max() < 1 / 3
+        step = t / (self.counts[y] + 1)
+        self.counts *= kept
+        self.counts[y] += 1
+        self.means[y] += step
+
+    def turn(self, j, factor, part):
+        """Have the means follow z, and know nothing more of products with it."""
+        self.means[:, j] = np.where((self.counts > 0) & (factor > 0), (self.means[:, j] - part) / (factor or 1), 0.0)
+        self.matrix[j], self.matrix[:, j], self.known[j] = 0.0, 0.0, factor > 0
+        self.matrix[j, j] = 3.0
+
+
 class SeveralClasses:
     """Scores of a stream of dense rows that hold the constant first."""
 
     def __init__(self, dimension, classes):
-        self.view, self.mixture = View(dimension), Mixture(5, 16.0)
+        self.view, self.mixture = View(dimension), Mixture(6, 16.0)
+        self.discriminant = Discriminant(dimension, classes)
         self.softmax, self.bold = Softmax(dimension, classes, 1.0), Bold(dimension, classes, 8.0)
         self.hinge = [AdaGrad(dimension, _hinge, 0.5) for _ in range(classes)]
         self.arow, self.newton = Arow(dimension, classes), Newton(dimension, classes)
@@ -485,7 +522,8 @@ class SeveralClasses:
         z = self.view.see(x)
         members = dense | (x != 0)
         second = np.array([model.score(z) for model in self.hinge])
-        m = np.column_stack([model.score(z) for model in (self.softmax, self.bold, self.arow, self.newton)])
+        others = (self.softmax, self.bold, self.arow, self.newton, self.discriminant)
+        m = np.column_stack([model.score(z) for model in others])
         m = np.insert(m, 1, second, axis=1)
         unit = np.sqrt(self.view.t / self.view.N)
         self.softmax.learn(z, y, unit)
@@ -494,9 +532,10 @@ class SeveralClasses:
             model.learn(z, 1.0 if c == y else -1.0, unit)
         self.arow.learn(z, y, 10 * self.view.t / self.view.N, members)
         self.newton.learn(z, y, members)
+        self.discriminant.learn(z, y)
         scores = self.mixture.learn(m, y)
         for turn in self.view.turns():
-            for model in (self.softmax, self.bold, *self.hinge, self.arow, self.newton):
+            for model in (self.softmax, self.bold, *self.hinge, self.arow, self.newton, self.discriminant):
                 model.turn(*turn)
         return scores
 

@@ -21,7 +21,10 @@ from ouzel.model.packed_bytes import is_square, size_of, unpack
 from ouzel.ranges import Range, Table, check_stored, memory
 
 LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
-NEWER = {"effects.": "effects.pairs."}  # arrays that begin anew where a file has none of those that came last
+NEWER = {  # arrays that begin anew where a file has none of those that came last
+    "effects.": "effects.pairs.",
+    **dict.fromkeys(("discriminant.", "mixture.", "shares."), "discriminant."),
+}
 TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
 
@@ -60,7 +63,8 @@ class TensorReader:
         lacking = {
             name
             for newer, latest in NEWER.items()
-            if not any(tensor.startswith(prefix + latest) for tensor in self.tensors)
+            if any(name.startswith(prefix + latest) for name in parts)
+            and not any(tensor.startswith(prefix + latest) for tensor in self.tensors)
             for name in parts
             if name.startswith(prefix + newer)
         }

@@ -7,11 +7,20 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import copied
-from ouzel.learners.auto import effect_gains, moments, newton_block, several_classes, two_classes
+from ouzel.learners.auto import (
+    discriminant,
+    effect_gains,
+    moments,
+    newton_block,
+    several_classes,
+    standardisation,
+    two_classes,
+)
 from ouzel.learners.auto import gains as parts
 from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import SEEN
-from ouzel.learners.gains.parts import Gains
+from ouzel.learners.gains.narrowing import PAIR
+from ouzel.learners.gains.parts import Gains, Peak, Rows
 
 OF_TWO = [*range(two_classes.WEIGHT, two_classes.WEIGHT + 4), two_classes.MEAN]
 ROOTS = [*range(two_classes.ROOT, two_classes.ROOT + 4)]
@@ -61,6 +70,7 @@ def gains(base: Any, state: Any) -> Gains:
         "features": moments.gains(base.features, state.features),
         **parts.gains_of_linear(before, after),
         "block": parts.gains_of_block(base, state, examples, 0.0),
+        **_gains_of_discriminant(base, state, examples),
         **{name: parts.gains_of_mixture(getattr(state, name), examples) for name in _weighing(state)},
         **effect_gains.gains(base, state, examples),
     }
@@ -82,9 +92,67 @@ def onto(base: Any, gains: Gains) -> Any:
         table=_table(base, weights, known.squares + growth),
         places=places,
         block=block,
+        **_discriminant_onto(base, features, block, places, gains, examples),
         **{name: parts.mixture_onto(getattr(base, name), gains[name], examples) for name in _weighing(base)},
         **effect_gains.onto(base, gains, examples),
     )
+
+
+def _gains_of_discriminant(base: Any, state: Any, examples: float) -> Gains:
+    """Counts, sums and products of a worker's discriminant, in the features' own units from the base's means on.
+
+    As of all that forgets, they are means of the workers, by examples; products are those of all values, not of what
+    they differ from the means of their classes by, for these do add up.
+    """
+    if "discriminant" not in state._fields:
+        return {}
+    found = state.discriminant
+    known = state.places > 0
+    known[known] = np.diagonal(found.inverse)[state.places[known].astype(np.int64) - 1] > 0.0
+    slots = np.flatnonzero(known)
+    places = state.places[slots].astype(np.int64) - 1
+    scale, moved = _units(base, state.features, slots)
+    means = (found.means[places] + moved[:, None]) / scale[:, None] * (found.counts > 0.0)
+    within = parts.inverse_of(found.inverse[np.ix_(places, places)]) - discriminant.PRIOR * np.eye(len(slots))
+    products = within / np.outer(scale, scale) + (means * found.counts) @ means.T
+    pairs = slots[:, None] * PAIR + slots
+    gained = {
+        "counts": examples * found.counts,
+        "sums": Rows(slots, examples * found.counts * means),
+        "products": Rows(pairs.ravel(), examples * products.ravel()),
+        "below": Peak(found.below),
+    }
+    return {"discriminant": gained}
+
+
+def _discriminant_onto(
+    base: Any, features: Any, block: Any, places: np.ndarray, gains: Gains, examples: float
+) -> dict[str, Any]:
+    """The discriminant of base and workers, as a field of the state."""
+    if "discriminant" not in base._fields:
+        return {}
+    gained, found = gains["discriminant"], copied(base.discriminant)
+    slots, sums = gained["sums"]
+    chosen = places[slots] > 0
+    slots, sums = slots[chosen], sums[chosen] / examples
+    scale, moved = _units(base, features, slots)
+    found.counts[:], found.below[:] = gained["counts"] / examples, gained["below"].values
+    means = np.divide(sums, found.counts, out=np.zeros(sums.shape), where=found.counts > 0.0)
+    pairs = (slots[:, None] * PAIR + slots).ravel()
+    products = gained["products"].values[np.searchsorted(gained["products"].places, pairs)]
+    within = (products.reshape(len(slots), -1) / examples - (means * found.counts) @ means.T) * np.outer(scale, scale)
+    here = places[slots].astype(np.int64) - 1
+    found.means[:], found.inverse[:] = 0.0, 0.0
+    found.means[here] = (means * scale[:, None] - moved[:, None]) * (found.counts > 0.0)
+    found.inverse[np.ix_(here, here)] = parts.inverse_of(within + discriminant.PRIOR * np.eye(len(slots)))
+    discriminant.refresh(found)
+    return {"discriminant": found}
+
+
+def _units(base: Any, features: Any, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a and b of z = a x - b of slots, for x from the base's means of dense features on."""
+    scale, moved = standardisation.units(features)
+    return scale[slots], (moved - scale * moments.origin_of(base.features))[slots]
 
 
 def _table(base: Any, weights: np.ndarray, squares: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation, two_classes
+from ouzel.learners.auto import discriminant, effects, mixing, newton_block, sharing, standardisation, two_classes
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, Settings, TwoClasses, is_of_two
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
@@ -90,6 +90,7 @@ def check(state: Any, settings: Settings) -> None:
     if "effects" in state._fields:
         effects.check(state.effects)
     if not isinstance(state, TwoClasses):
+        discriminant.check(state.discriminant, state.block.totals[newton_block.MEMBERS])
         sums = (*several_classes.SQUARES, several_classes.VARIANCE)
         require((state.table[:, sums] >= 0.0).all(), "table has sums of squares or variances below 0")
 
@@ -137,6 +138,7 @@ def fade(state: Any, kept: float, settings: Settings) -> None:
     else:
         state.table[:, several_classes.SQUARES] *= np.float32(kept)
         variance = state.table[:, several_classes.VARIANCE]
+        discriminant.fade(state.discriminant, kept)
     variance[...] = fading.faded_variances(variance, kept, prior)
     newton_block.fade(state.block, kept, newton_block.PRIOR, standardisation.fade(state.features, kept))
 
@@ -148,6 +150,8 @@ def reorder(state: Any, places: list[int]) -> Any:
         copied.table[:] = state.table[:, :, places]
         copied.block.weights[:] = state.block.weights[:, places]
         copied.block.shares[:] = state.block.shares[places]
+        for name in ("means", "weights", "norms", "counts"):
+            getattr(copied.discriminant, name)[:] = getattr(state.discriminant, name)[..., places]
         copied.effects.cells[:] = state.effects.cells[:, :, places]
     elif places == [1, 0]:
         copied.table[:, [*range(WEIGHT, WEIGHT + 4), MEAN]] *= -1.0
@@ -173,8 +177,11 @@ def weights_by_class(state: Any) -> list[np.ndarray]:
         if is_of_two(state):
             parts = [state.table[:, WEIGHT + e] for e in range(4)] + [state.table[:, MEAN], second]
             return [np.zeros((len(second), two_classes.MODELS)), np.stack(parts, axis=1).astype(float)]
-        first = several_classes.WEIGHTS
-        found.append(np.stack([*(state.table[:, e, c] for e in first), second], axis=1).astype(float))
+        first, third = several_classes.WEIGHTS, np.zeros(len(state.places))
+        by_place, constant = discriminant.weights_of(state.discriminant)
+        third[members] = resting * by_place[places, c]
+        third[0] = resting * constant[c]
+        found.append(np.stack([*(state.table[:, e, c] for e in first), second, third], axis=1).astype(float))
     return found
 
 

@@ -96,7 +96,7 @@ def gains_of_block(base: Any, state: Any, examples: float, shift: float) -> Gain
     known = np.diagonal(covariance) > 0.0
     precision = np.zeros(covariance.shape)
     if known.any():
-        precision[np.ix_(known, known)] = _inverse(covariance[np.ix_(known, known)])
+        precision[np.ix_(known, known)] = inverse_of(covariance[np.ix_(known, known)])
     pairs = slots[:, None] * PAIR + slots
     totals = state.block.totals - base.block.totals
     totals[[MEMBERS, LEAST, BELOW]] = 0.0
@@ -142,10 +142,10 @@ def _covariance(gains: Gains, members: np.ndarray, examples: float, prior: float
     precision = np.where(places[at] == pairs, values[at], 0.0).reshape(len(members), -1) / examples
     known = gains["members"].values[np.searchsorted(gains["members"].places, members)]
     precision[np.diag_indices(len(members))] += (1.0 - known / examples) / prior
-    return _inverse(precision)
+    return inverse_of(precision)
 
 
-def _inverse(matrix: np.ndarray) -> np.ndarray:
+def inverse_of(matrix: np.ndarray) -> np.ndarray:
     """The inverse of a matrix that is positive definite but for rounding, which a ridge makes up for."""
     found = np.linalg.inv(matrix + RIDGE * np.diagonal(matrix).max(initial=0.0) * np.eye(len(matrix)))
     symmetric: np.ndarray = 0.5 * (found + found.T)

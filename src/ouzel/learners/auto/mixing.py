@@ -128,7 +128,7 @@ def learn_joint_mixture(mixture, margins, root, step, slope, shares, target, wei
     follow(mixture, root, step, slope, weight)
 
 
-MODELS_OF_TWO, MODELS_OF_SEVERAL, MODELS_OF_NUMBERS = 6, 5, 3  # models of two classes, of several, and of numbers
+MODELS_OF_TWO, MODELS_OF_SEVERAL, MODELS_OF_NUMBERS = 6, 6, 3  # models of two classes, of several, and of numbers
 MOST_MEMBERS = 128  # of the block
 EXPERTS = 5  # of numbers by other losses, beside the models
 

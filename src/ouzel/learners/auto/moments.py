@@ -37,7 +37,8 @@ def _dense(features: Features) -> np.ndarray:
     return found
 
 
-def _origin(base: Features) -> np.ndarray:
+def origin_of(base: Features) -> np.ndarray:
+    """The base's mean (d,) of each dense feature, 0 of others."""
     return np.where(_dense(base), base.moments[:, MEAN], 0.0)
 
 
@@ -61,7 +62,7 @@ def _sizes(features: Features) -> np.ndarray:
 @MET.gains
 def gains(base: Features, state: Features) -> Gains:
     """What a worker has learnt beyond its base."""
-    origin = _origin(base)
+    origin = origin_of(base)
     return {
         "sums": rows_of(_sums(state, origin) - _sums(base, origin)),
         "sizes": peaks_of(_sizes(state)),
@@ -75,7 +76,7 @@ def gains(base: Features, state: Features) -> Gains:
 @MET.onto
 def onto(base: Features, gains: Gains) -> Features:
     """The moments of a base's and all workers' examples."""
-    merged, origin = copied(base), _origin(base)
+    merged, origin = copied(base), origin_of(base)
     merged.totals[[SEEN, NORMS, FOUND]] += gains["totals"][[SEEN, NORMS, FOUND]]
     seen = merged.totals[SEEN]
     if seen == 0.0:

@@ -1,11 +1,11 @@
-"""Five linear models of several classes, on standardised features, and a tiny one that weighs their scores.
+"""Six linear models of several classes, on standardised features, and a tiny one that weighs their scores.
 
 The first is normalised AdaGrad (`two_classes.py` has its equations) for the multinomial loss, a step of which is safe:
 it is as long as many small steps would come to for the true class against the softmax of the others. The second is the
 same for one class against the rest by the hinge loss. The third is diagonal AROW for the true class against the best
 wrong one (Crammer, Kulesza & Dredze, 2009, "Adaptive Regularization of Weight Vectors", NIPS). The fourth is
-second-order softmax regression over the most frequent features (`newton_block.py`). Their scores, cut at 16 below the
-best, are weighed by `mixing.py`.
+second-order softmax regression over the most frequent features (`newton_block.py`), the fifth their linear discriminant
+(`discriminant.py`). Their scores, cut at 16 below the best, are weighed by `mixing.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
-from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import discriminant, effects, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto.discriminant import Discriminant
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.mixing import MODELS_OF_SEVERAL, Mixture, learn_joint_mixture, room_for_several, softmax
 from ouzel.learners.auto.newton_block import Block
@@ -45,6 +46,7 @@ class SeveralClasses(NamedTuple):
     table: np.ndarray  # (d, 8, K) float32  w and s by the softmax, the hinge, in bold steps; AROW's mean and variance
     places: np.ndarray  # (d,) uint32  place in the block, 0 if none
     block: Block
+    discriminant: Discriminant
     mixture: Mixture
     shares: Shares
     effects: Effects
@@ -57,6 +59,7 @@ def layout(dimension: int, classes: int, budget: float) -> Any:
         table=float32(dimension, 8, classes, least=-FURTHEST, most=FURTHEST),
         places=uint32(dimension, most=newton_block.MOST),
         block=newton_block.layout(classes, dimension),
+        discriminant=discriminant.layout(classes),
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
         effects=effects.layout(dimension, classes, budget),
@@ -64,7 +67,7 @@ def layout(dimension: int, classes: int, budget: float) -> Any:
 
 
 @inline_source
-def _score(state, slots, values, models, out):
+def _score(state, slots, values, centred, models, out):
     """Note the models' scores, and their scores cut; write what becomes of them to `out` (K,)."""
     classes = len(out)
     scores, margins = models.scores, models.margins
@@ -86,6 +89,7 @@ def _score(state, slots, values, models, out):
         if place >= 0:
             for c in range(classes):
                 scores[4, c] += state.block.weights[place, c] * values[k]
+    discriminant.score(state.discriminant, state.block, state.places, slots, values, centred, scores[5])
     for e in range(MODELS):
         best = scores[e, 0]
         for c in range(classes):
@@ -99,8 +103,8 @@ def _score(state, slots, values, models, out):
 def _predict(state, rows, settings, scores, work):
     """Write the scores of a block to `scores` (n, classes)."""
     for i in range(len(scores)):
-        _, _, _, count = standardisation.view_example(state.features, rows, i, work)
-        _score(state, work.slots[:count], work.values[:count], work.models, scores[i])
+        _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
+        _score(state, work.slots[:count], work.values[:count], centred, work.models, scores[i])
     predict_effects(state.effects, rows, effects.SEVERAL, scores)
 
 
@@ -109,9 +113,9 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
     """Learn a block by the linear models; `scores` (n, classes) takes their predictions before each example."""
     for i in range(start, len(targets)):
         features, models, weight = state.features, work.models, min(np.float64(importances[i]), MOST_IMPORTANCE)
-        indices, values, _, count = standardisation.view_example(features, rows, i, work)
+        indices, values, centred, count = standardisation.view_example(features, rows, i, work)
         slots, z = work.slots[:count], work.values[:count]
-        _score(state, slots, z, models, scores[i])
+        _score(state, slots, z, centred, models, scores[i])
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
@@ -122,6 +126,9 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
                 _learn_arow(state, slots, z, models, targets[i], weight)
                 if present > 0:
                     _learn_newton(state, slots, z, work, targets[i], weight)
+                    discriminant.learn(
+                        state.discriminant, state.block, state.places, work, np.int64(targets[i]), weight, models.slopes
+                    )
                 _learn_last(state, models, targets[i], weight)
             if effects.note_example(state.effects) or turn:
                 return i

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
-from ouzel.learners.auto import effect_columns, newton_block, outliers, standardisation
+from ouzel.learners.auto import discriminant, effect_columns, newton_block, outliers, standardisation
 from ouzel.learners.auto.outliers import HIGH, LOW
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import (
@@ -262,7 +262,10 @@ def turning(
         enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
         for slots, factor, part in turn_features(state.features, indices, enter if turns else NEVER, leave):
             rescale(slots, factor, part, state)
+        members = state.block.slots.copy()
         newton_block.replace(state.block, state.places, indices, state.features.moments)
+        if "discriminant" in state._fields:
+            discriminant.forget(state.discriminant, np.flatnonzero(members != state.block.slots))
         if "effects" in state._fields:
             effect_columns.turn(state)
 
@@ -275,5 +278,7 @@ def turning(
             table[slots, column] = np.clip((factor * old.T).T, -FURTHEST, FURTHEST)
         table[slots[:, None], list(variances)] = 0.0
         newton_block.rescale(state.block, state.places, slots, factor, part)
+        if "discriminant" in state._fields:
+            discriminant.rescale(state.discriminant, state.places, slots, factor, part)
 
     return turn

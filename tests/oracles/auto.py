@@ -485,10 +485,13 @@ class Discriminant:
         here = np.ix_(self.known, self.known)
         weights = np.linalg.solve(self.matrix[here] / (self.counts.sum() + 3), self.means[:, self.known].T)
         gaps = np.sum((z[self.known] - 0.5 * self.means[:, self.known]) * weights.T, axis=1)
-        return gaps + np.log(self.counts + 0.5)
+        found, total = gaps + np.log(self.counts + 0.5), self.counts.sum()
+        found[self.counts == 0] = np.average(found, weights=self.counts) + np.log(0.5 / (total + 0.5))
+        return found
 
     def learn(self, z, y):
-        self.known[1:] |= z[1:] != 0
+        new = (z != 0) & ~self.known & (np.arange(len(z)) > 0)
+        self.matrix[new, new], self.known[new] = 3.0, True
         t = np.where(self.known, z - self.means[y], 0.0)
         kept = 0.999 if self.below else 1.0
         self.matrix = kept * (self.matrix + self.counts[y] / (self.counts[y] + 1) * np.outer(t, t))

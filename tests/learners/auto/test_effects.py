@@ -1,10 +1,7 @@
 """Effects of columns are those of a slow transcription, and the oracle finds bugs that are planted in them."""
 
 import copy
-import sys
 from functools import partial
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,6 +15,7 @@ from ouzel.model.model import Model
 from ouzel.model.rounds import merge_onto
 from ouzel.streams.memory import blocks_from
 from ouzel.terms.losses import Poisson, Quantile, Squared, curvature, derivative, value
+from tests.learners.planted import interpreted
 from tests.oracles.effects import Effects
 
 KINDS = {
@@ -125,21 +123,6 @@ def expected(kind, X, lines, y, weights):
     return np.array([slow.learn(*row) for row in rows])
 
 
-def interpreted(old="", new="", of=effects):
-    """The module `effects`, or another, in plain Python, a part of its text replaced."""
-    text = Path(of.__file__).read_text()
-    assert text.count(old) == 1 or not old, f"{old!r} stands {text.count(old)} times in {of.__name__}"
-    for imported in ("force_inline, kernel", "force_inline"):
-        text = text.replace(
-            f"from ouzel.kernels.jit import {imported}\n", "force_inline = kernel = lambda body: body\n"
-        )
-    text = text.replace("import dispatch, force_inline\n", "import dispatch\nforce_inline = lambda body: body\n")
-    module = ModuleType("planted")
-    sys.modules["planted"] = module  # where a NamedTuple looks for its names
-    exec(compile(text.replace(old, new) if old else text, of.__file__, "exec"), vars(module))
-    return module
-
-
 BUGS = {
     "an edge is below its bin": ("np.int32(edges[j] <= number)", "np.int32(edges[j] < number)"),
     "the last edge is left out": ("size - 1, x[c])", "size - 2, x[c])"),
@@ -170,7 +153,7 @@ BUGS = {
 def test_in_plain_python_too_they_are_those_of_the_transcription(kind):
     parts = given(kind)
 
-    found = driven(kind, *parts)[1], driven(kind, *parts, interpreted())[1]
+    found = driven(kind, *parts)[1], driven(kind, *parts, interpreted(effects))[1]
 
     for each in found:
         np.testing.assert_allclose(each, expected(kind, *parts), rtol=1e-5, atol=1e-5)
@@ -178,7 +161,7 @@ def test_in_plain_python_too_they_are_those_of_the_transcription(kind):
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_the_transcription_finds_a_planted_bug(bug):
-    rule = interpreted(*BUGS[bug])
+    rule = interpreted(effects, *BUGS[bug])
 
     def fits(kind):
         parts = given(kind)
@@ -200,8 +183,8 @@ LOSS_BUGS = {
 
 @pytest.mark.parametrize("bug", LOSS_BUGS)
 def test_the_transcription_finds_a_bug_that_is_planted_in_losses(bug):
-    rule = interpreted()
-    losses = interpreted(*LOSS_BUGS[bug], of=effect_slopes)
+    rule = interpreted(effects)
+    losses = interpreted(effect_slopes, *LOSS_BUGS[bug])
     vars(rule).update({name: getattr(losses, name) for name in ("bend_of", "cost_of", "note_number", "slope_of")})
 
     def fits(kind):
@@ -221,8 +204,8 @@ PAIRS_BUGS = {
 
 @pytest.mark.parametrize("bug", PAIRS_BUGS)
 def test_the_transcription_finds_a_bug_that_is_planted_in_slopes_of_pairs(bug):
-    rule = interpreted()
-    rule.note_slopes = interpreted(*PAIRS_BUGS[bug], effect_slopes).note_slopes
+    rule = interpreted(effects)
+    rule.note_slopes = interpreted(effect_slopes, *PAIRS_BUGS[bug]).note_slopes
 
     def fits(kind):
         parts = given(kind)

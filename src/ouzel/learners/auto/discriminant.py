@@ -4,7 +4,8 @@ Fisher (1936), "The Use of Multiple Measurements in Taxonomic Problems", Annals 
 m_k of z and the sum n_k of importances are kept, of all together n = sum_k n_k and
     P = (3 I + the sum of (z - m)(z - m)', m of z's own class)^-1.
 The score is that of normal distributions with one covariance,
-    (n + 3) (V_k.z - q_k / 2) + log(n_k + 1/2),    V_k = P m_k,    q_k = m_k.V_k.
+    (n + 3) (V_k.z - q_k / 2) + log(n_k + 1/2),    V_k = P m_k,    q_k = m_k.V_k;
+that of a class without examples the mean of the others' by n_k / n, and log(1/2 / (n + 1/2)).
 An example z of weight w and class y changes, with t = z - m_y and f = w n_y / (n_y + w) before it,
     u = P t,  s = t.u,  a_k = V_k.t,  b = f / (1 + f s),  g = w / (n_y + w),
     P <- P - b u u',  V_k <- V_k - b a_k u,  q_k <- q_k - b a_k^2,
@@ -82,10 +83,15 @@ def score(discriminant, block, places, slots, values, centred, out):
             if place >= 0:
                 for c in range(len(out)):
                     out[c] += discriminant.weights[place, c] * values[k]
+        mean = 0.0
         for c in range(len(out)):
             out[c] *= total + PRIOR
             if centred:
                 out[c] += log(discriminant.counts[c] + SMOOTHING) - 0.5 * (total + PRIOR) * discriminant.norms[c]
+            mean += discriminant.counts[c] / total * out[c]
+        for c in range(len(out)):
+            if discriminant.counts[c] == 0.0:
+                out[c] = mean + (log(SMOOTHING / (total + SMOOTHING)) if centred else 0.0)
 
 
 @inline_source
@@ -194,5 +200,8 @@ def weights_of(discriminant: Discriminant) -> tuple[np.ndarray, np.ndarray]:
     total, counts = discriminant.counts.sum(), discriminant.counts
     if not total > 0.0:
         return np.zeros_like(discriminant.weights), np.zeros_like(counts)
-    scale = total + PRIOR
-    return scale * discriminant.weights, np.log(counts + SMOOTHING) - 0.5 * scale * discriminant.norms
+    scale, unseen = total + PRIOR, counts == 0.0
+    weights, constant = scale * discriminant.weights, np.log(counts + SMOOTHING) - 0.5 * scale * discriminant.norms
+    weights[:, unseen] = (weights @ counts / total)[:, None]
+    constant[unseen] = constant @ counts / total + np.log(SMOOTHING / (total + SMOOTHING))
+    return weights, constant

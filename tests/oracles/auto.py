@@ -485,9 +485,8 @@ class Discriminant:
         here = np.ix_(self.known, self.known)
         weights = np.linalg.solve(self.matrix[here] / (self.counts.sum() + 3), self.means[:, self.known].T)
         gaps = np.sum((z[self.known] - 0.5 * self.means[:, self.known]) * weights.T, axis=1)
-        found, total = gaps + np.log(self.counts + 0.5), self.counts.sum()
-        found[self.counts == 0] = np.average(found, weights=self.counts) + np.log(0.5 / (total + 0.5))
-        return found
+        gaps[self.counts == 0] = np.average(gaps, weights=self.counts)
+        return gaps + np.log(self.counts + 0.5)
 
     def learn(self, z, y):
         new = (z != 0) & ~self.known & (np.arange(len(z)) > 0)

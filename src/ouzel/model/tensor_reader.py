@@ -23,7 +23,11 @@ from ouzel.ranges import Range, Table, check_stored, memory
 LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
 NEWER = {  # arrays that begin anew where a file has none of those that came last
     "effects.": "effects.pairs.",
-    **dict.fromkeys(("discriminant.", "mixture.", "shares."), "discriminant."),
+    "discriminant.": "discriminant.",
+}
+OF_MODELS = {  # arrays with a place for each model, and where that of the discriminant stands
+    **dict.fromkeys(("mixture.weights", "mixture.curvature", "shares.scales", "shares.curvatures"), -1),
+    "shares.weights": -2,
 }
 TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
@@ -71,11 +75,16 @@ class TensorReader:
         for name in parts:
             if name not in self.tensors and name not in lacking:
                 raise OuzelError(f"{name} is missing")
+        grown = {name: place for name, place in OF_MODELS.items() if f"{prefix}discriminant.counts" in lacking}
         narrow = {name: self._narrow(name, part) for name, part in parts.items() if name not in lacking}
+        narrow |= {prefix + name: _of_one_less(parts[prefix + name]) for name in grown}
         stored = {name: self.array(name, part.shape, part.dtype) for name, part in narrow.items()}
         fresh = {name: allocate(_Alone(parts[name])).array for name in lacking}
         found = restored(_replaced(layout, (parts | narrow).__getitem__, prefix), stored | fresh, prefix)
         values = dict(flat(found, prefix))
+        values |= {
+            prefix + name: _of_one_more(values[prefix + name], parts[prefix + name], grown[name]) for name in grown
+        }
         return _replaced(layout, lambda name: self._widened(name, parts[name], values[name]), prefix)
 
     def array(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -162,6 +171,21 @@ class TensorReader:
 
 class _Alone(NamedTuple):
     array: Any
+
+
+def _of_one_less(part: Array) -> Array:
+    """An array of models as a file has it whose version knew one model less."""
+    return part._replace(shape=tuple(size - 1 for size in part.shape))
+
+
+def _of_one_more(stored: np.ndarray, part: Array, place: int) -> np.ndarray:
+    """The same with a model more at a place, that is as at first, but has the least weight: predictions stay."""
+    array: np.ndarray = allocate(_Alone(part)).array
+    others = np.delete(np.arange(len(array)), place)
+    if part.diagonal is None and part.fill != 1.0:
+        array[place] = max(float(np.max(part.least)), 0.0)
+    array[np.ix_(*(others,) * array.ndim)] = stored
+    return array
 
 
 def check_room(layouts: Iterable[Any]) -> None:

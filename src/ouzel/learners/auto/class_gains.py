@@ -109,9 +109,9 @@ def _gains_of_discriminant(base: Any, state: Any, examples: float) -> Gains:
     found = state.discriminant
     known = state.places > 0
     known[known] = np.diagonal(found.inverse)[state.places[known].astype(np.int64) - 1] > 0.0
-    slots = np.flatnonzero(known)
-    places = state.places[slots].astype(np.int64) - 1
-    scale, moved = _units(base, state.features, slots)
+    scale, moved = _units(base, state.features)
+    slots = np.flatnonzero(known & (scale > 0.0))
+    places, scale, moved = state.places[slots].astype(np.int64) - 1, scale[slots], moved[slots]
     means = (found.means[places] + moved[:, None]) / scale[:, None] * (found.counts > 0.0)
     within = parts.inverse_of(found.inverse[np.ix_(places, places)]) - discriminant.PRIOR * np.eye(len(slots))
     products = within / np.outer(scale, scale) + (means * found.counts) @ means.T
@@ -133,9 +133,10 @@ def _discriminant_onto(
         return {}
     gained, found = gains["discriminant"], copied(base.discriminant)
     slots, sums = gained["sums"]
-    chosen = places[slots] > 0
+    scale, moved = _units(base, features)
+    chosen = (places[slots] > 0) & (scale[slots] > 0.0)
     slots, sums = slots[chosen], sums[chosen] / examples
-    scale, moved = _units(base, features, slots)
+    scale, moved = scale[slots], moved[slots]
     found.counts[:], found.below[:] = gained["counts"] / examples, gained["below"].values
     means = np.divide(sums, found.counts, out=np.zeros(sums.shape), where=found.counts > 0.0)
     pairs = (slots[:, None] * PAIR + slots).ravel()
@@ -149,10 +150,10 @@ def _discriminant_onto(
     return {"discriminant": found}
 
 
-def _units(base: Any, features: Any, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """a and b of z = a x - b of slots, for x from the base's means of dense features on."""
+def _units(base: Any, features: Any) -> tuple[np.ndarray, np.ndarray]:
+    """a and b (d,) of z = a x - b, for x from the base's means of dense features on."""
     scale, moved = standardisation.units(features)
-    return scale[slots], (moved - scale * moments.origin_of(base.features))[slots]
+    return scale, moved - scale * moments.origin_of(base.features)
 
 
 def _table(base: Any, weights: np.ndarray, squares: np.ndarray) -> np.ndarray:

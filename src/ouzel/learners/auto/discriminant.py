@@ -5,7 +5,7 @@ m_k of z and the sum n_k of importances are kept, of all together n = sum_k n_k 
     P = (3 I + the sum of (z - m)(z - m)', m of z's own class)^-1.
 The score is that of normal distributions with one covariance,
     (n + 3) (V_k.z - q_k / 2) + log(n_k + 1/2),    V_k = P m_k,    q_k = m_k.V_k;
-that of a class without examples the mean of the others' by n_k / n, and log(1/2 / (n + 1/2)).
+of a class without examples the first of the two is the mean of the others' by n_k / n.
 An example z of weight w and class y changes, with t = z - m_y and f = w n_y / (n_y + w) before it,
     u = P t,  s = t.u,  a_k = V_k.t,  b = f / (1 + f s),  g = w / (n_y + w),
     P <- P - b u u',  V_k <- V_k - b a_k u,  q_k <- q_k - b a_k^2,
@@ -83,15 +83,13 @@ def score(discriminant, block, places, slots, values, centred, out):
             if place >= 0:
                 for c in range(len(out)):
                     out[c] += discriminant.weights[place, c] * values[k]
-        mean = 0.0
+        mean, norm = 0.0, 1.0 if centred else 0.0
         for c in range(len(out)):
-            out[c] *= total + PRIOR
-            if centred:
-                out[c] += log(discriminant.counts[c] + SMOOTHING) - 0.5 * (total + PRIOR) * discriminant.norms[c]
+            out[c] = (total + PRIOR) * (out[c] - 0.5 * norm * discriminant.norms[c])
             mean += discriminant.counts[c] / total * out[c]
         for c in range(len(out)):
-            if discriminant.counts[c] == 0.0:
-                out[c] = mean + (log(SMOOTHING / (total + SMOOTHING)) if centred else 0.0)
+            near = out[c] if discriminant.counts[c] > 0.0 else mean
+            out[c] = near + norm * log(discriminant.counts[c] + SMOOTHING)
 
 
 @inline_source
@@ -100,10 +98,12 @@ def learn(discriminant, block, places, work, target, weight, a):
     members, classes, constant = np.int64(block.totals[MEMBERS]), len(discriminant.counts), np.int64(places[0]) - 1
     inverse, means, weights, norms = discriminant.inverse, discriminant.means, discriminant.weights, discriminant.norms
     t, u, chosen = work.z, work.v, work.chosen
+    if constant >= 0:
+        t[constant] = 0.0
     for place in range(members):
-        if t[place] != 0.0 and inverse[place, place] == 0.0 and place != constant:
+        if t[place] != 0.0 and inverse[place, place] == 0.0:
             inverse[place, place] = 1.0 / PRIOR
-        t[place] = t[place] - means[place, target] if inverse[place, place] > 0.0 else 0.0
+        t[place] -= means[place, target]
         u[place], chosen[place] = 0.0, place
     newton_block.multiply(inverse, chosen[:members], t, u[:members])
     s = max(dot(t[:members], u[:members]), 0.0)
@@ -201,7 +201,7 @@ def weights_of(discriminant: Discriminant) -> tuple[np.ndarray, np.ndarray]:
     if not total > 0.0:
         return np.zeros_like(discriminant.weights), np.zeros_like(counts)
     scale, unseen = total + PRIOR, counts == 0.0
-    weights, constant = scale * discriminant.weights, np.log(counts + SMOOTHING) - 0.5 * scale * discriminant.norms
+    weights, constant = scale * discriminant.weights, -0.5 * scale * discriminant.norms
     weights[:, unseen] = (weights @ counts / total)[:, None]
-    constant[unseen] = constant @ counts / total + np.log(SMOOTHING / (total + SMOOTHING))
-    return weights, constant
+    constant[unseen] = constant @ counts / total
+    return weights, constant + np.log(counts + SMOOTHING)

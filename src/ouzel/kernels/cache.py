@@ -40,6 +40,8 @@ from numba.core.caching import (
     IndexDataCacheFile,
     UserProvidedCacheLocator,
 )
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
+from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
 PACKAGE = Path(__file__).parents[1]
@@ -214,12 +216,53 @@ class _Nowhere(_Folder):
         return cls(function, file)
 
 
+class LoadedLibrary(JITCodeLibrary):
+    """A loaded kernel's library; its LLVM code is parsed when a kernel that calls this one is compiled.
+
+    Numba parses the LLVM code of every kernel that it loads and lists its functions: most of the time of loading.
+    """
+
+    bitcode = b""
+
+    def _get_module_for_linking(self) -> Any:
+        if self.bitcode:
+            self._shared_module = binding.parse_bitcode(self.bitcode)
+            self._codegen._engine._load_defined_symbols(self._shared_module)
+            self.bitcode = b""
+        return super()._get_module_for_linking()
+
+
+@functools.cache
+def _no_functions() -> bytes:
+    """LLVM code of a module that is empty."""
+    return bytes(binding.parse_assembly("").as_bitcode())
+
+
 class _Kernels(CompileResultCacheImpl):
     _locator_classes = [  # noqa: RUF012 of the class that is derived from
         _Folder,
         *CompileResultCacheImpl._locator_classes,
         _Nowhere,
     ]
+
+    def check_cachable(self, kernel: Any) -> bool:
+        """Whether a kernel can be loaded again: Numba crashes at those that call each other in a circle."""
+        symbols = kernel.library._final_module.global_variables
+        circle = any(symbol.name.startswith(RuntimeLinker.PREFIX) for symbol in symbols)
+        return not circle and bool(super().check_cachable(kernel))
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return the kernel that a file holds, ready to run."""
+        (name, form, (machine_code, bitcode)), described, *rest = payload
+        symbols = (described.llvm_func_name, described.llvm_cpython_wrapper_name, described.llvm_cfunc_wrapper_name)
+        target_context.codegen()._engine._defined_symbols |= {
+            symbol for symbol in symbols if symbol.encode() in machine_code
+        }
+        library = (name, form, (machine_code, _no_functions()))
+        kernel = CompileResult._rebuild(target_context, library, described, *rest)
+        kernel.library.__class__ = LoadedLibrary
+        kernel.library.bitcode = bitcode
+        return kernel
 
 
 class _Index(IndexDataCacheFile):

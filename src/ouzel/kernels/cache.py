@@ -45,7 +45,7 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
 PACKAGE = Path(__file__).parents[1]
-IMPORT = re.compile(r"^(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+IMPORT = re.compile(r"\n(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?")
 FOLDER, PROCESSOR = "OUZEL_CACHE_DIR", "processor.json"
 WHEEL, TAKEN = (
     PACKAGE / "compiled",
@@ -127,11 +127,18 @@ def _source(name: str) -> bytes:
 
 
 @functools.cache
+def _is_package(name: str) -> bool:
+    """Whether a name of this package has modules below it."""
+    return os.path.isdir(os.path.join(PACKAGE, *name.split(".")[1:]))
+
+
+@functools.cache
 def _imported(name: str) -> frozenset[str]:
     """Modules of this package that a module imports at its top level: what its kernels may call lies there."""
     found = set()
-    for home, names in IMPORT.findall(_source(name).decode()):
-        found |= {home, *(f"{home}.{part}" for part in re.findall(r"\w+", names))}
+    for home, names in IMPORT.findall(f"\n{_source(name).decode()}"):
+        parts = re.findall(r"\w+", names) if _is_package(home) else ()
+        found |= {home, *(f"{home}.{part}" for part in parts)}
     return frozenset(module for module in found - PLACES if _source(module))
 
 

@@ -226,6 +226,7 @@ NOT_OF_A_SMALL_TRAINING = (
     "fsspec",
     "matplotlib",
     "pandas",
+    "rich",  # standard error is no terminal
     "scipy.sparse",
     "sklearn",
 )

@@ -71,6 +71,7 @@ def test_elsewhere_than_on_a_terminal_it_prints_lines(ouzel, small):
 def test_on_a_terminal_the_last_state_stays(small, monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr(Console, "is_terminal", True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     run = run_over(small)
     with Dashboard("small.svm") as dashboard:
         dashboard.console.file = out

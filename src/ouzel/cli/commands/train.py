@@ -219,7 +219,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         try:
             session.recognise()
             for line in session.remarks:
-                screen.console.print(line, soft_wrap=True, markup=False)
+                screen.print(line)
             interrupt = DeferredInterrupt(session.run, lambda: session.waiting, session.piped)
             heartbeat = Heartbeat(session, screen, seconds, quiet)
 
@@ -255,7 +255,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             session.close()
         screen.finish(session.run)
         for line in session.left_out():
-            screen.console.print(line, soft_wrap=True, markup=False)
+            screen.print(line)
     return failed
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from functools import cached_property
 from types import TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Task as Step
-from rich.text import Text
+from typing import TYPE_CHECKING, Self
 
 from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.formatting import NAMES, figure, short
@@ -18,6 +15,10 @@ from ouzel.evaluation.progressive import Run
 from ouzel.kernels.announce import shown_by
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block_stream import BlockStream
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
 LONGEST_TITLE = 18
@@ -28,9 +29,8 @@ class Screen:
     """Screen with the table of a run at powers of two, and its state; silent with `quiet`."""
 
     def __init__(self, title: str, stream: BlockStream | None = None, quiet: bool = False) -> None:
-        self.console = Console(stderr=True, highlight=False)
         self.quiet = quiet
-        self.live = self.console.is_terminal and not quiet
+        self.live = sys.stderr.isatty() and not quiet
         self.stream = stream
         self.title = title
         self.last = ORIGIN
@@ -41,6 +41,13 @@ class Screen:
         self.begun = time.perf_counter()
         self.progress: Progress | None = None
         self.task: TaskID | None = None
+
+    @cached_property
+    def console(self) -> Console:
+        """The terminal, on which lines are printed above what is live. Elsewhere Rich is not needed, nor imported."""
+        from rich.console import Console
+
+        return Console(stderr=True, highlight=False)
 
     def __enter__(self) -> Self:
         self._compiling = shown_by(self.say)
@@ -56,14 +63,9 @@ class Screen:
 
     def _begin(self) -> None:
         """Show the live line."""
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(12),
-            TextColumn("{task.fields[standing]}"),
-            _TimeLeft(),
-            console=self.console,
-            transient=True,
-        )
+        from ouzel.cli.ui.live_line import live_line
+
+        self.progress = live_line(self.console)
         self.task = self.progress.add_task(clipped(self.title), total=None, standing="")
         self.progress.start()
 
@@ -73,9 +75,16 @@ class Screen:
             self.progress.stop()
 
     def say(self, line: str) -> None:
-        """Print a line above the live one."""
+        """Print a line above the live one, unless the screen is quiet."""
         if not self.quiet:
-            self.console.print(line, soft_wrap=True, markup=False)
+            self.print(line)
+
+    def print(self, line: str) -> None:
+        """Print a line above the live one."""
+        if self.live:
+            self.console.print(line, soft_wrap=True, markup=False, emoji=False)
+        else:
+            print(line, file=sys.stderr)
 
     def show(self, run: Run) -> None:
         """Print the new rows of the run's table, and show its state."""
@@ -159,17 +168,6 @@ class Screen:
         numbers += [point.mean_loss, since.mean_loss]
         self.say(f"{point.examples:>14,}" + "".join(f"{in_column(number):>14}" for number in numbers))
         self.last = point
-
-
-class _TimeLeft(ProgressColumn):
-    """Column with the remaining time, if the size of the stream is known."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.remaining = TimeRemainingColumn(compact=True)
-
-    def render(self, task: Step) -> Text:
-        return self.remaining.render(task) if task.total else Text("")
 
 
 def clipped(title: str) -> str:

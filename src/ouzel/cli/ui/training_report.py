@@ -17,8 +17,6 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, ranking, settings
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.report import Report
     from ouzel.model import importance
@@ -83,41 +81,38 @@ def report_training(
 
 def show_answer(model: Model, report: Report, top: int) -> None:
     """Print the summary to standard output."""
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, soft_wrap=True)
-    console.print()
+    print()
     heading = f"{report.learner}  {settings(report.settings)}"
-    console.print(textwrap.fill(heading, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
+    print(textwrap.fill(heading, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     for name, value in report.facts:
-        console.print(f"  {name:<13}{value}")
+        print(f"  {name:<13}{value}")
     if top > 0:
-        _show_features(console, model, top)
+        _show_features(model, top)
     for warning in report.warnings:
-        console.print("\n" + textwrap.fill(f"warning: {warning}", WIDTH))
-    console.print()
+        print("\n" + textwrap.fill(f"warning: {warning}", WIDTH))
+    print()
 
 
-def _show_features(console: Console, model: Model, top: int) -> None:
+def _show_features(model: Model, top: int) -> None:
     columns = named(importance.most_important(model, top))
-    console.print()
+    print()
     if len(columns) > 1:
         by = "" if model.budgeted else " (effect of one standard deviation)"
-        console.print(f"{ranking(model)} features of each class{by}")
+        print(f"{ranking(model)} features of each class{by}")
         for label, column in columns[:MOST_CLASSES_SHOWN]:
             shown = fitting(
                 [f"{feature.name} {feature.effect:+.3g}" for feature in column[:top] if feature.effect],
                 WIDTH - 13,
                 "  ",
             )
-            console.print(f"  {label!s:<10} " + "  ".join(shown))
+            print(f"  {label!s:<10} " + "  ".join(shown))
         if len(columns) > MOST_CLASSES_SHOWN:
-            console.print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
+            print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
         return
     label, column = columns[0]
-    console.print(f"{ranking(model)} features" + ("" if label is None else f" (positive weights speak for {label})"))
+    print(f"{ranking(model)} features" + ("" if label is None else f" (positive weights speak for {label})"))
     for line in feature_lines(column):
-        console.print(line)
+        print(line)
 
 
 def checkpoints_of(text: str | None, output: str | None) -> tuple[int, float]:

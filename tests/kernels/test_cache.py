@@ -22,6 +22,12 @@ def mean(values):
     return total(values) / len(values)
 
 @kernel
+def doubled(values):
+    if not len(values):
+        raise ValueError("nothing to double")
+    return 2.0 * values
+
+@kernel
 def factorial(number):
     return 1.0 if number < 2.0 else number * factorial(number - 1.0)
 
@@ -50,7 +56,8 @@ from ouzel.kernels.cache import LoadedLibrary
 compiled = []
 ouzel.kernels.cache.on_compile.append(compiled.append)
 values = np.arange(5.0)
-calls = {"total": lambda: sums.total(values), "mean": lambda: sums.mean(values),
+calls = {"total": lambda: sums.total(values), "doubled": lambda: sums.doubled(values).tolist(),
+         "mean": lambda: sums.mean(values),
          "factorial": lambda: sums.factorial(4.0), "choices": lambda: sums.choices(4.0, 2.0),
          "even": lambda: sums.even(10.0), "parity": lambda: sums.parity(3.0)}
 print(*(calls[name]() for name in sys.argv[1:]), *compiled)
@@ -59,16 +66,23 @@ for name in sys.argv[1:]:
         waits = isinstance(result.library, LoadedLibrary) and result.library.bitcode
         print(name, "waits" if waits else "is ready to be called")
 """
+ERROR = """
+from numba.core.runtime import rtsys
+try:
+    sums.doubled(values[:0])
+except ValueError as error:
+    print(error, rtsys._init)
+"""
 
 
-def _run(folder: Path, *names: str) -> list[str]:
+def _run(folder: Path, *names: str, more: str = "") -> list[str]:
     environment = {
         **os.environ,
         "PYTHONPATH": str(folder),
         "NUMBA_CACHE_DIR": str(folder),
         "NUMBA_DISABLE_JIT": "0",
     }
-    command = [sys.executable, "-c", PROGRAM, *names]
+    command = [sys.executable, "-c", PROGRAM + more, *names]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return ran.stdout.splitlines()
 
@@ -89,6 +103,13 @@ def test_llvm_code_of_a_loaded_kernel_is_parsed_when_another_that_calls_it_is_co
         "mean is ready to be called",
     ]
     assert _run(folder, "mean", "total") == ["2.0 10.0", "mean waits", "total waits"]
+
+
+def test_a_loaded_kernel_allocates_and_raises_without_what_numba_compiles_for_its_runtime(folder):
+    first, second = (_run(folder, "doubled", more=ERROR) for _ in range(2))
+
+    assert first == ["[0.0, 2.0, 4.0, 6.0, 8.0] doubled", "doubled is ready to be called", "nothing to double True"]
+    assert second == ["[0.0, 2.0, 4.0, 6.0, 8.0]", "doubled waits", "nothing to double False"]
 
 
 def test_a_kernel_that_calls_itself_is_loaded_and_called_by_others(folder):

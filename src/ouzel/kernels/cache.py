@@ -42,7 +42,6 @@ from numba.core.caching import (
 )
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import CompileResult
-from numba.core.runtime.nrt import rtsys
 
 PACKAGE = Path(__file__).parents[1]
 IMPORT = re.compile(r"\n(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?")
@@ -240,6 +239,13 @@ class LoadedLibrary(JITCodeLibrary):
 
 
 @functools.cache
+def _add_runtime_symbols() -> None:
+    """Name the functions of Numba's runtime, written in C, to LLVM; those it compiles stand in each kernel's code."""
+    for name, address in importlib.import_module("numba.core.runtime._nrt_python").c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+@functools.cache
 def _no_functions() -> bytes:
     """LLVM code of a module that is empty."""
     return bytes(binding.parse_assembly("").as_bitcode())
@@ -363,9 +369,9 @@ class KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel of a signature, if one is found.
 
-        What is loaded needs Numba's runtime, and not all of its functions, which it makes ready before it compiles.
+        What is loaded needs no more of Numba than its runtime's symbols; it makes the rest ready before it compiles.
         """
-        rtsys.initialize(target_context)
+        _add_runtime_symbols()
         with self._guard_against_spurious_io_errors():
             loaded = self._load_overload(sig, target_context)
             if loaded is None:

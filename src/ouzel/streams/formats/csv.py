@@ -13,7 +13,6 @@ from itertools import chain
 
 import numpy as np
 import pyarrow
-import pyarrow.compute as compute
 import pyarrow.csv
 
 from ouzel.errors import DataError, bad_line
@@ -24,6 +23,7 @@ from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, SPARE
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.arrow_types import compute
 from ouzel.streams.tables.csv_cells import (
     BEHIND,
     DOUBLED,

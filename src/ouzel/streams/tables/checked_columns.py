@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow
-import pyarrow.compute as compute
 
 from ouzel.deferred import deferred
 from ouzel.errors import DataError, UnexpectedError
@@ -23,6 +22,7 @@ from ouzel.streams.tables.arrow_types import (
     PER_SECOND,
     as_kind,
     column_errors,
+    compute,
     encoded,
     filled,
     is_dictionary,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow
-import pyarrow.compute as compute
 
 from ouzel.kernels.bytes import COPIED
 from ouzel.kernels.jit import kernel
@@ -16,7 +15,7 @@ from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
 from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
 from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
-from ouzel.streams.tables.arrow_types import filled
+from ouzel.streams.tables.arrow_types import compute, filled
 from ouzel.streams.tables.cells import check_offsets
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow
-import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
 from ouzel.streams.kernels.new_names import add_if_new
-from ouzel.streams.tables.arrow_types import as_text, filled, is_dictionary, types
+from ouzel.streams.tables.arrow_types import as_text, compute, filled, is_dictionary, types
 from ouzel.streams.tables.cells import Cells, Words, words_of_cells
 
 AS_BYTES = {pyarrow.string(): pyarrow.binary(), pyarrow.large_string(): pyarrow.large_binary()}

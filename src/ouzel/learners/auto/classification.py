@@ -18,19 +18,20 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import discriminant, effects, mixing, newton_block, sharing, standardisation, two_classes
+from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation, two_classes
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, Settings, TwoClasses, is_of_two
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
 
 if TYPE_CHECKING:
     from ouzel.learners import fading
-    from ouzel.learners.auto import class_gains, several_classes
+    from ouzel.learners.auto import class_gains, discriminant, several_classes
     from ouzel.learners.auto.several_classes import SeveralClasses
 else:
     fading = deferred("ouzel.learners.fading")  # with a half-life
     class_gains = deferred("ouzel.learners.auto.class_gains")  # of workers
-    several_classes = deferred("ouzel.learners.auto.several_classes")  # from the third on
+    discriminant = deferred("ouzel.learners.auto.discriminant")  # from the third class on
+    several_classes = deferred("ouzel.learners.auto.several_classes")
 
 MULTICLASS = True
 STANDARDIZES = True  # by itself
@@ -121,10 +122,13 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
     """
     slopes, shifts = standardisation.units(state.features, reaching=True)
     slopes[0] = 1.0
+    known = np.flatnonzero(slopes)
     models = sharing.combined(state.shares, state.mixture.weights)
-    found = np.stack([part @ models for part in weights_by_class(state)], axis=1)
-    found[0] -= shifts @ found
-    return found * slopes[:, None]
+    parts = np.stack([part @ models for part in weights_by_class(state, known)], axis=1)
+    parts[0] -= shifts[known] @ parts
+    found = np.zeros((len(slopes), parts.shape[1]))
+    found[known] = parts * slopes[known, None]
+    return found
 
 
 def fade(state: Any, kept: float, settings: Settings) -> None:
@@ -166,8 +170,11 @@ def allocate_like(state: Any) -> Any:
     return type(state)(*(allocate_like(part) if isinstance(part, tuple) else part.copy() for part in state))
 
 
-def weights_by_class(state: Any) -> list[np.ndarray]:
-    """The models' weights (d, models) of every class, in units of z; of two classes the first has none."""
+def weights_by_class(state: Any, slots: Any = slice(None)) -> list[np.ndarray]:
+    """The models' weights (d, models) of every class, in units of z; of two classes the first has none.
+
+    `slots` (n,) are those that are asked for, in the place of all.
+    """
     members, places = np.flatnonzero(state.places), state.places[np.flatnonzero(state.places)].astype(np.int64) - 1
     resting = float(newton_block.is_worthwhile(state.block.totals))
     found = []
@@ -175,13 +182,12 @@ def weights_by_class(state: Any) -> list[np.ndarray]:
         second = np.zeros(len(state.places))
         second[members] = resting * state.block.weights[places, c]
         if is_of_two(state):
-            parts = [state.table[:, WEIGHT + e] for e in range(4)] + [state.table[:, MEAN], second]
-            return [np.zeros((len(second), two_classes.MODELS)), np.stack(parts, axis=1).astype(float)]
         first, third = several_classes.WEIGHTS, np.zeros(len(state.places))
         by_place, constant = discriminant.weights_of(state.discriminant)
         third[members] = resting * by_place[places, c]
         third[0] = resting * constant[c]
-        found.append(np.stack([*(state.table[:, e, c] for e in first), second, third], axis=1).astype(float))
+        parts = [*(state.table[slots, e, c] for e in first), second[slots], third[slots]]
+        found.append(np.stack(parts, axis=1, dtype=float))
     return found
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import copysign, inf, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.kernels.jit import force_inline, inline_source
-from ouzel.learners.auto import discriminant, effect_columns, newton_block, outliers, standardisation
+from ouzel.learners.auto import effect_columns, newton_block, outliers, standardisation
 from ouzel.learners.auto.outliers import HIGH, LOW
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import (
@@ -35,6 +36,12 @@ from ouzel.learners.auto.standardisation import (
     rare_units,
     spreads,
 )
+
+
+if TYPE_CHECKING:
+    from ouzel.learners.auto import discriminant
+else:
+    discriminant = deferred("ouzel.learners.auto.discriminant")  # of several classes
 
 
 @force_inline

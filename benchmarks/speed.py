@@ -100,15 +100,18 @@ def of_starting(times: int) -> Iterator[Found]:
     two.write_text("\n".join(lines[:3]) + "\n")
     ouzel = str(named.BIN / "ouzel")
     named.taken([ouzel, "train", str(table), "--model", str(model)], 2)
-    for title, command, aim, memory in (
-        (f"`ouzel train`, {ROWS} rows", ["train", str(table)], 0.3, None),
-        ("`ouzel predict`, two rows", ["predict", str(model), str(two)], 0.25, 100.0),
-        ("`ouzel train --help`", ["train", "--help"], 0.15, None),
-        ("`python -c 'import numba'`", [], None, None),
-    ):
-        whole = [ouzel, *command] if command else [sys.executable, "-c", "import numba"]
-        named.taken(whole, 2)
-        found = named.median([named.taken(whole, 2) for _ in range(times)])
+    typed = {"_OUZEL_COMPLETE": "complete_bash", "COMP_WORDS": "ouzel train --lea", "COMP_CWORD": "2"}
+    commands: list[tuple[str, list[str], float | None, float | None]] = [
+        (f"`ouzel train`, {ROWS} rows", [ouzel, "train", str(table)], 0.3, None),
+        ("`ouzel predict`, two rows", [ouzel, "predict", str(model), str(two)], 0.25, 100.0),
+        ("`ouzel train --help`", [ouzel, "train", "--help"], 0.15, None),
+        ("completing `ouzel train --lea`", ["env", *map("=".join, typed.items()), ouzel], None, None),
+        ("`python -c 'import numba'`", [sys.executable, "-c", "import numba"], None, None),
+        ("`python -c 'import numba, pyarrow'`", [sys.executable, "-c", "import numba, pyarrow"], None, None),
+    ]
+    runs = [[named.taken(whole, 2) for _, whole, _, _ in commands] for _ in range(times + 1)]
+    for (title, _, aim, memory), taken in zip(commands, zip(*runs[1:], strict=True), strict=True):
+        found = named.median(list(taken))
         yield {"what": title, "seconds": found.seconds, "aim": aim, "megabytes": found.megabytes, "memory": memory}
 
 

@@ -13,6 +13,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
+from ouzel.streams.kernels.array_values import CACHE_LINE_PADDING
 from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
 from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
 from ouzel.streams.tables.arrow_types import compute, filled
@@ -25,7 +26,6 @@ KINDS = (NUMBER, CATEGORY)  # of columns that have one feature in a cell
 IS_NUMBER = KINDS.index(NUMBER)
 TILE = np.int64(1 << 13)  # features
 NONE = np.uint32(MOST_ID + 1)  # the id of a cell without a feature
-CACHE_LINE_PADDING = 80  # numbers between buffers, or those of 2^k rows would share cache lines
 
 
 class Layout(NamedTuple):
@@ -141,48 +141,11 @@ def _gather(column_ids, column_values, order, offsets, ids, values):
     return filled
 
 
-@kernel
-def _is_full(column_ids, column_values, order):
-    """Whether every row has one feature of each column, of an id of its own that the column always has."""
-    previous = np.int64(-1)
-    for column in order:
-        identity = column_ids[column, 0]
-        if np.int64(identity) <= previous:
-            return False
-        previous = np.int64(identity)
-        others = zeros = np.int64(0)
-        for i in range(column_ids.shape[1]):
-            others += np.int64(column_ids[column, i] != identity)
-            zeros += np.int64(column_values[column, i] == 0.0)
-        if others + zeros > 0:
-            return False
-    return True
-
-
-@kernel
-def _transpose(column_ids, column_values, order, ids, values):
-    """Write full rows, some at a time that fit the nearest cache."""
-    width, n = np.int64(column_ids.shape[0]), np.int64(column_ids.shape[1])
-    height, own = max(np.int64(1), TILE // width), column_ids[:, 0][order]
-    for first in range(0, n, height):
-        last = min(first + height, n)
-        for k in range(width):
-            column = order[k]
-            for i in range(first, last):
-                values[i * width + k] = column_values[column, i]
-        for i in range(first, last):
-            for k in range(width):
-                ids[i * width + k] = own[k]
-
-
 def rows_of_buffers(ids: np.ndarray, values: np.ndarray) -> Rows:
     """Rows in canonical order, from buffers of ids and values (columns, n); a value of 0 is no feature."""
-    size, (width, n) = ids.size, ids.shape  # memory that is not written is not used
+    size, n = ids.size, ids.shape[1]  # memory that is not written is not used
     order = np.argsort(ids[:, :1].ravel(), kind="stable")  # the order of all rows, if each column has one id
     rows = Rows(np.empty(n + 1, np.uint64), np.empty(size, np.uint32), np.empty(size, np.float32))
-    if size and _is_full(ids, values, order):
-        _transpose(ids, values, order, rows.ids, rows.values)
-        return rows._replace(offsets=np.arange(n + 1, dtype=np.uint64) * np.uint64(width))
     end = _gather(ids, values, order, *rows)
     return Rows(rows.offsets, rows.ids[:end], rows.values[:end])
 

@@ -16,7 +16,9 @@ import pyarrow
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, column_key
+from ouzel.streams.kernels.array_values import least_and_most, rows_of_columns
 from ouzel.streams.kernels.new_names import SPAN
+from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_columns import ColumnRows, PlainWords, plain_words_of
@@ -26,6 +28,7 @@ from ouzel.streams.tables.csv_cells import TableBatch, TokenizedRows, read_in_pl
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.tables.schema import ColumnKinds
 
+LARGEST_BITS = np.float32(LARGEST).view(np.uint32)
 Decode = Callable[[str, pyarrow.Array], tuple[DecodedDictionary, np.ndarray]]
 
 
@@ -53,8 +56,14 @@ class FastPath:
         self._own = {
             place: Names.of_one(ids[names[place]], names[place])
             for place, kind in self._kinds.items()
-            if kind == NUMBER and isinstance(column_key(names[place]), str)
+            if kind == NUMBER and (options.space.places() or isinstance(column_key(names[place]), str))
         }
+        places = sorted(self._kinds, key=lambda place: ids.get(names[place], 0))
+        self._numbers = [] if options.derived or CATEGORY in self._kinds.values() else places  # in the order of ids
+        self._own_ids = np.array([ids[names[place]] for place in self._numbers], np.uint32)
+        if (np.diff(self._own_ids.astype(np.int64)) == 0).any():
+            self._numbers = []
+        self._ids = np.empty((0, len(self._numbers)), np.uint32)  # of full rows
         self._column_kinds = column_kinds
         self._spans = np.empty((0, SPAN), np.uint64)
 
@@ -63,6 +72,8 @@ class FastPath:
 
         `name` is that of the table in errors of a library; `decode` reads a dictionary.
         """
+        if self._numbers and not isinstance(batch, TokenizedRows):
+            return self._read_numbers(batch, name)
         if not self._supported:
             return None
         cells = batch.num_rows * len(self.names)
@@ -85,11 +96,31 @@ class FastPath:
         """The names of what is missing in the columns of a mask (columns,), if that is a feature."""
         return [self._marks[k] for k in np.flatnonzero(marked).tolist()] if self._marks else []
 
+    def _read_numbers(self, batch: pyarrow.RecordBatch, name: str) -> tuple[Rows, list[Names]] | None:
+        """Columns that all hold numbers, if none is missing."""
+        columns = []
+        for place in self._numbers:
+            with column_errors(batch, self.names[place], name):
+                array = as_kind(batch.column(place), NUMBER)
+                if not is_number(array.type) or array.null_count:
+                    return None
+                columns.append(numbers_of(array, np.nan))
+        values, (n, width) = rows_of_columns(columns).ravel(), (batch.num_rows, len(columns))
+        least, most = least_and_most(values.view(np.uint32))
+        if most >= LARGEST_BITS:
+            return None
+        if len(self._ids) < n:
+            self._ids = np.tile(self._own_ids, (n, 1))
+        offsets, ids = np.arange(n + 1, dtype=np.uint64) * np.uint64(width), self._ids[:n].ravel()
+        if least == 0:
+            ids = ids.copy()
+            end = without_zeros(offsets, ids, values)
+            ids, values = ids[:end], values[:end]
+        return Rows(offsets, ids, values), [*self._own.values()]
+
     def _read_columns(
         self, batch: pyarrow.RecordBatch, seen: np.ndarray, name: str, decode: Decode
     ) -> tuple[Rows, list[Names]] | None:
-        if CATEGORY not in self._kinds.values():
-            return None  # numbers alone are as fast column by column
         words: dict[int, PlainWords | tuple[DecodedDictionary, np.ndarray]] = {}
         numbers: dict[int, tuple[np.ndarray, bool]] = {}
         for place, kind in self._kinds.items():

@@ -17,7 +17,7 @@ from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Block, Names
 from ouzel.streams.feature_space import FeatureSpace, columns_of_array
-from ouzel.streams.kernels.array_values import rows_of_columns, survey
+from ouzel.streams.kernels.array_values import survey
 from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.labels import Label, as_weights
 from ouzel.streams.missing import NA_FEATURE
@@ -138,8 +138,6 @@ class ArrayRows:
         """
         indptr = self.X.indptr if self.is_sparse else ()
         stored = self.X.data[indptr[start] : indptr[stop]] if self.is_sparse else self.X[start:stop]
-        if stored.ndim == 2 and order == "C" and not stored.flags.c_contiguous and stored.size:
-            return rows_of_columns(stored.T).ravel()
         with np.errstate(over="ignore"):
             values = cast(np.ndarray, stored.astype(np.float32, order=order, copy=False).ravel(order))
         return values if values.flags.writeable else values.copy()  # kernels are compiled for such

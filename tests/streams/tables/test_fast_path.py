@@ -84,6 +84,11 @@ def test_text_read_where_it_lies_comes_to_what_columns_do(tmp_path_factory, rows
 COLUMN = st.sampled_from(["words", "numbers", "whole", "marks"])
 
 
+def rows_are_whole(table: pyarrow.Table) -> bool:
+    """Whether no cell is missing."""
+    return not any(column.is_null(nan_is_null=True).to_numpy().any() for column in table.columns)
+
+
 @settings(deadline=None, max_examples=100)
 @given(
     kinds=st.lists(COLUMN, min_size=1, max_size=6),
@@ -117,7 +122,10 @@ def test_dictionaries_read_at_once_come_to_what_columns_do(tmp_path_factory, kin
 
     at_once = come_to_the_same(path, label="y", bits=22, on_error="skip" if bad else "raise")
 
-    assert at_once == (not {"words", "marks"}.isdisjoint(kinds)) or bad
+    names = [f"c{k}" for k in range(len(kinds))]
+    columns = pyarrow.table([table[name] for name in names], names)
+    whole = any(rows_are_whole(columns.slice(start, 1000)) for start in range(0, rows, 1000))
+    assert at_once == (whole or not {"words", "marks"}.isdisjoint(kinds)) or bad
 
 
 @settings(deadline=None, max_examples=100)

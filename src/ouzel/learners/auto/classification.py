@@ -182,6 +182,9 @@ def weights_by_class(state: Any, slots: Any = slice(None)) -> list[np.ndarray]:
         second = np.zeros(len(state.places))
         second[members] = resting * state.block.weights[places, c]
         if is_of_two(state):
+            parts = [state.table[slots, WEIGHT + e] for e in range(4)] + [state.table[slots, MEAN], second[slots]]
+            weights = np.stack(parts, axis=1, dtype=float)
+            return [np.zeros_like(weights), weights]
         first, third = several_classes.WEIGHTS, np.zeros(len(state.places))
         by_place, constant = discriminant.weights_of(state.discriminant)
         third[members] = resting * by_place[places, c]

@@ -1,21 +1,12 @@
-"""Checks of floating point numbers by their bits, and columns of numbers as rows in single precision.
-
-The bits are larger as integers where the number is larger.
-"""
+"""Checks of floating point numbers by their bits, which are larger as integers where the number is larger."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from ouzel.kernels.jit import kernel
 
 SIZE, INFINITE = 0x7FFFFFFF, 0x7F800000  # all bits of single precision but that of the sign, and those of infinity
-
-TOGETHER = 16  # rows that are written together
-CACHED = 1 << 16  # numbers that fit the second cache
-CACHE_LINE_PADDING = 80  # numbers between buffers, or those of 2^k rows would share cache lines
 
 
 @kernel
@@ -36,38 +27,3 @@ def survey(values: np.ndarray) -> tuple[bool, bool]:
     """
     least, most = least_and_most(values.view(np.uint32))
     return bool(most < INFINITE), bool(least == 0)
-
-
-@kernel
-def _transpose(columns, rows):
-    """Write the first numbers of each column, `columns` (d, n or more), as `rows` (n, d)."""
-    n, width = rows.shape
-    whole = n - n % TOGETHER
-    for first in range(0, whole, TOGETHER):
-        for k in range(width):
-            for i in range(TOGETHER):
-                rows[first + i, k] = columns[k, first + i]
-    for i in range(whole, n):
-        for k in range(width):
-            rows[i, k] = columns[k, i]
-
-
-def rows_of_columns(columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """Columns (n,) of numbers, or an array (d, n) of them, as rows (n, d) float32; too large numbers are infinite.
-
-    >>> rows_of_columns([np.array([1, 2, 3]), np.array([0.5, 1e39, 2.5])]).tolist()
-    [[1.0, 0.5], [2.0, inf], [3.0, 2.5]]
-    """
-    width, n = len(columns), len(columns[0])
-    most = min(n, max(TOGETHER, CACHED // width))
-    buffer, rows = np.empty((width, most + CACHE_LINE_PADDING), np.float32), np.empty((n, width), np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, n, most):
-            stop = min(start + most, n)
-            if isinstance(columns, np.ndarray):
-                buffer[:, : stop - start] = columns[:, start:stop]
-            else:
-                for k, column in enumerate(columns):
-                    buffer[k, : stop - start] = column[start:stop]
-            _transpose(buffer, rows[start:stop])
-    return rows

@@ -16,19 +16,17 @@ import pyarrow
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, column_key
-from ouzel.streams.kernels.array_values import least_and_most, rows_of_columns
 from ouzel.streams.kernels.new_names import SPAN
 from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.arrow_types import as_kind, column_errors, filled, is_dictionary, is_number, numbers_of, types
-from ouzel.streams.tables.column_buffers import Rows, layout_of
+from ouzel.streams.tables.column_buffers import Rows, layout_of, rows_of_columns
 from ouzel.streams.tables.csv_cells import TableBatch, TokenizedRows, read_in_place
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.tables.schema import ColumnKinds
 
-LARGEST_BITS = np.float32(LARGEST).view(np.uint32)
 Decode = Callable[[str, pyarrow.Array], tuple[DecodedDictionary, np.ndarray]]
 
 
@@ -105,14 +103,14 @@ class FastPath:
                 if not is_number(array.type) or array.null_count:
                     return None
                 columns.append(numbers_of(array, np.nan))
-        values, (n, width) = rows_of_columns(columns).ravel(), (batch.num_rows, len(columns))
-        least, most = least_and_most(values.view(np.uint32))
-        if most >= LARGEST_BITS:
+        rows, wrong, zeros = rows_of_columns(columns)
+        if wrong:
             return None
+        n, width = rows.shape
         if len(self._ids) < n:
             self._ids = np.tile(self._own_ids, (n, 1))
-        offsets, ids = np.arange(n + 1, dtype=np.uint64) * np.uint64(width), self._ids[:n].ravel()
-        if least == 0:
+        offsets, ids, values = np.arange(n + 1, dtype=np.uint64) * np.uint64(width), self._ids[:n].ravel(), rows.ravel()
+        if zeros:
             ids = ids.copy()
             end = without_zeros(offsets, ids, values)
             ids, values = ids[:end], values[:end]
@@ -121,6 +119,8 @@ class FastPath:
     def _read_columns(
         self, batch: pyarrow.RecordBatch, seen: np.ndarray, name: str, decode: Decode
     ) -> tuple[Rows, list[Names]] | None:
+        if CATEGORY not in self._kinds.values():
+            return None  # with cells that are missing, numbers alone are as fast column by column
         words: dict[int, PlainWords | tuple[DecodedDictionary, np.ndarray]] = {}
         numbers: dict[int, tuple[np.ndarray, bool]] = {}
         for place, kind in self._kinds.items():

@@ -37,7 +37,6 @@ from ouzel.learners.auto.standardisation import (
     spreads,
 )
 
-
 if TYPE_CHECKING:
     from ouzel.learners.auto import discriminant
 else:

@@ -239,9 +239,8 @@ def _check_numbers(name: str, part: Array, array: np.ndarray) -> None:
     if part.scratch or not array.size:
         return
     each = isinstance(part.least, tuple) or isinstance(part.most, tuple)
-    columns = np.moveaxis(array, -1, 0) if each else [array]  # NumPy takes ten times as long for all columns at once
-    low = np.array([column.min() for column in columns])  # not a number if any is not
-    high = np.array([column.max() for column in columns])
+    axes = tuple(range(array.ndim - 1)) if each else None
+    low, high = array.min(axis=axes), array.max(axis=axes)  # not a number if any is not
     if np.isnan(low).any():
         raise OuzelError(f"{name} holds what is not a number")
     if part.finite and not (np.isfinite(low).all() and np.isfinite(high).all()):

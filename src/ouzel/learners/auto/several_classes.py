@@ -2,10 +2,11 @@
 
 The first is normalised AdaGrad (`two_classes.py` has its equations) for the multinomial loss, a step of which is safe:
 it is as long as many small steps would come to for the true class against the softmax of the others. The second is the
-same for one class against the rest by the hinge loss. The third is diagonal AROW for the true class against the best
-wrong one (Crammer, Kulesza & Dredze, 2009, "Adaptive Regularization of Weight Vectors", NIPS). The fourth is
-second-order softmax regression over the most frequent features (`newton_block.py`), the fifth their linear discriminant
-(`discriminant.py`). Their scores, cut at 16 below the best, are weighed by `mixing.py`.
+same for one class against the rest by the hinge loss, the third a whole step, however far that goes, for the true class
+against the best wrong one. The fourth is diagonal AROW for these two (Crammer, Kulesza & Dredze, 2009, "Adaptive
+Regularization of Weight Vectors", NIPS). The fifth is second-order softmax regression over the most frequent features
+(`newton_block.py`), the sixth their linear discriminant analysis (`discriminant.py`). Scores, cut at 16 below the best,
+are weighed by `mixing.py`.
 """
 
 from __future__ import annotations

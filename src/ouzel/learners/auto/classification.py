@@ -4,8 +4,8 @@ You rarely know the right loss, step size and scaling until the stream is over. 
 where they are dense (`standardisation.py`); of each example models of the first and of the second order take their
 steps (`two_classes.py`, `several_classes.py`); their margins are weighed by online Newton steps that forget
 (`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class appears. Ranking,
-and losses of classes other than the logistic one, are learnt by the same models in `ranking.py` and `other_losses.py`; numbers by
-`regression.py`, and by other losses than the squared one by `other_numbers.py`.
+and losses of classes other than the logistic one, are learnt by the same models in `ranking.py` and `other_losses.py`;
+numbers by `regression.py`, and by other losses than the squared one by `other_numbers.py`.
 """
 
 from __future__ import annotations

@@ -125,6 +125,7 @@ def many(n: int) -> Iterator[Line]:
     wide, y = sparse.csr_matrix(arrays, shape=(n, FEATURES)), (block.labels > 0).astype(np.int64)
     dense, truth = _dense(n, rng)
     both = {OF_KERNEL: 1.5, OF_SGD: 0.6}
+    yield from products({"sparse": wide, "dense": dense, "dense, columns first": np.asfortranarray(dense)})
     yield from of_many("sparse", wide, y, "adagrad", both)
     yield from of_many("dense", dense, truth, "adagrad", both)
     yield from of_many("dense, single precision", dense.astype(np.float32), truth, "adagrad", both)
@@ -133,6 +134,14 @@ def many(n: int) -> Iterator[Line]:
     for kind, table in ("pandas", frame), ("polars", pl.from_pandas(frame)), ("Arrow", pa.table(frame)):
         yield from of_many(kind, table, truth, "adagrad", {OF_KERNEL: 1.5}, dense)
     yield from of_many("dense, `auto`", dense, truth, "auto", {OF_KERNEL: 1.5, OF_SGD: 2.0})
+
+
+def products(arrays: dict[str, Any]) -> Iterator[Line]:
+    """Lines of the product of each array with weights, which is the least that a prediction must do: no ratios."""
+    for name, X in arrays.items():
+        weights = np.ones(X.shape[1])
+        found = medians({"product": lambda X=X, weights=weights: X @ weights})
+        yield Line(f"{name}, product alone", found["product"], {})
 
 
 def one_by_one(count: int = 1000) -> Iterator[Line]:

@@ -144,8 +144,9 @@ def _discriminant_onto(
     within = (products.reshape(len(slots), -1) / examples - (means * found.counts) @ means.T) * np.outer(scale, scale)
     here = places[slots].astype(np.int64) - 1
     found.means[:], found.inverse[:] = 0.0, 0.0
-    found.means[here] = (means * scale[:, None] - moved[:, None]) * (found.counts > 0.0)
-    found.inverse[np.ix_(here, here)] = parts.inverse_of(within + discriminant.PRIOR * np.eye(len(slots)))
+    most, values, vectors = discriminant.FURTHEST_MEAN, *np.linalg.eigh(within)
+    found.means[here] = np.clip(means * scale[:, None] - moved[:, None], -most, most) * (found.counts > 0.0)
+    found.inverse[np.ix_(here, here)] = vectors / (np.maximum(values, 0.0) + discriminant.PRIOR) @ vectors.T
     discriminant.refresh(found)
     return {"discriminant": found}
 

@@ -26,7 +26,6 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.kernels.jit import force_inline, inline_source
-from ouzel.kernels.vectors import dot
 from ouzel.layout import float64, require
 from ouzel.learners.auto import newton_block
 from ouzel.learners.auto.newton_block import EVERY, FURTHEST, KEPT, MEMBERS, MOST
@@ -38,6 +37,7 @@ else:
 
 PRIOR = 3.0  # the examples that the prior covariance, I, counts for
 SMOOTHING = 0.5  # examples that each class has more
+FURTHEST_MEAN = 8.0  # no z is as large
 
 
 class Discriminant(NamedTuple):
@@ -51,13 +51,13 @@ class Discriminant(NamedTuple):
 
 def layout(classes: int) -> Any:
     """What the discriminant of so many classes is made of."""
-    bounds = {"least": -FURTHEST, "most": FURTHEST}
+    most = MOST * FURTHEST_MEAN
     return Discriminant(
-        means=float64(MOST, classes, **bounds),
-        weights=float64(MOST, classes, **bounds),
-        norms=float64(classes, **bounds),
+        means=float64(MOST, classes, least=-FURTHEST_MEAN, most=FURTHEST_MEAN),
+        weights=float64(MOST, classes, least=-most, most=most),
+        norms=float64(classes, least=-most * most, most=most * most),
         counts=float64(classes, least=0.0, most=FURTHEST),
-        inverse=float64(MOST, MOST, **bounds),
+        inverse=float64(MOST, MOST, least=-1.0, most=1.0),
         below=float64(1, least=0.0, most=1.0),
     )
 
@@ -106,7 +106,10 @@ def learn(discriminant, block, places, work, target, weight, a):
         t[place] -= means[place, target]
         u[place], chosen[place] = 0.0, place
     newton_block.multiply(inverse, chosen[:members], t, u[:members])
-    s = max(dot(t[:members], u[:members]), 0.0)
+    s = newton_block.form_of(inverse, t[:members], u[:members])
+    if s < 0.0:
+        _restart(discriminant)
+        return
     for c in range(classes):
         a[c] = 0.0
     for place in range(members):
@@ -130,6 +133,18 @@ def learn(discriminant, block, places, work, target, weight, a):
         means[place, target] += g * t[place]
     if block.totals[newton_block.SEEN] % EVERY == 0.0:
         _refresh(discriminant, members)
+
+
+@inline_source
+def _restart(discriminant):
+    """Know nothing any more."""
+    for c in range(len(discriminant.counts)):
+        discriminant.norms[c] = discriminant.counts[c] = 0.0
+    for i in range(MOST):
+        for j in range(MOST):
+            discriminant.inverse[i, j] = 0.0
+        for c in range(len(discriminant.counts)):
+            discriminant.means[i, c] = discriminant.weights[i, c] = 0.0
 
 
 @force_inline
@@ -180,7 +195,7 @@ def rescale(
     members = places[slots[inside]].astype(np.int64) - 1
     moved = (discriminant.means[members] - part[inside, None]) / factor[inside, None] * (discriminant.counts > 0.0)
     forget(discriminant, places[slots[places[slots] > 0]].astype(np.int64) - 1)
-    discriminant.means[members] = moved
+    discriminant.means[members] = np.clip(moved, -FURTHEST_MEAN, FURTHEST_MEAN)
     discriminant.inverse[members, members] = 1.0 / PRIOR
     refresh(discriminant)
 

@@ -156,14 +156,20 @@ def direct(block, work, places, slots, values, prior):
             if not covariance[place, place] > 0.0:
                 covariance[place, place] = prior
     multiply(covariance, chosen[:present], z, v[:members])
+    return form_of(covariance, z[:members], v[:members])
+
+
+@inline_source
+def form_of(matrix, z, v):
+    """z.v of v = matrix z; below 0 if they show that the matrix is not a covariance."""
     s = scale = 0.0
-    for place in range(members):
+    for place in range(len(z)):
         s += v[place] * z[place]
-        scale += covariance[place, place] * z[place] * z[place]
+        scale += matrix[place, place] * z[place] * z[place]
     slack = ROUNDING * scale
     sound = s >= -slack
-    for place in range(members):  # |v_i|^2 <= S_ii s, by Cauchy and Schwarz
-        sound &= v[place] * v[place] <= covariance[place, place] * (s + slack) * SLACK
+    for place in range(len(z)):  # |v_i|^2 <= S_ii s, by Cauchy and Schwarz
+        sound &= v[place] * v[place] <= matrix[place, place] * (s + slack) * SLACK
     return max(s, 0.0) if sound else -1.0
 
 

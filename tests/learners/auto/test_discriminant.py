@@ -63,7 +63,7 @@ TURNS = ((50, 3, 0.5, 0.2), (90, 2, 0.0, 0.1), (200, 1, 2.0, -0.4))
 
 @pytest.mark.parametrize("turns", [(), TURNS])
 def test_scores_are_those_of_the_transcription(turns):
-    z, y = examples(1500)
+    z, y = examples(500)
 
     np.testing.assert_allclose(
         drive(interpreted(discriminant), z, y, turns), expected(z, y, turns), rtol=1e-8, atol=1e-8
@@ -92,7 +92,7 @@ BUGS = {
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_the_transcription_finds_a_planted_bug(bug):
-    z, y = examples(1500)
+    z, y = examples(500)
     with np.errstate(all="ignore"):
         found = drive(interpreted(discriminant, *BUGS[bug]), z, y, TURNS)
 

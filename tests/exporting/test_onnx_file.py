@@ -66,6 +66,24 @@ def test_a_graph_says_what_the_model_says(tmp_path, name, classes):
     assert_same(tmp_path / "m.onnx", model, weather(300, classes, seed=1))
 
 
+def test_a_graph_of_classes_that_came_late_says_what_the_model_says(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1500, 30)).astype(np.float32)
+    y = np.where(np.arange(1500) < 900, 0, 4) + (X[:, :4] @ rng.normal(size=(4, 4))).argmax(axis=1)
+    model = Model("auto")
+    for block in blocks_from(X, y):
+        model.learn(block)
+    opened = model.states[0].effects.opened[1]
+
+    export(model, tmp_path / "m.onnx")
+
+    assert opened[0] > 0
+    assert opened[2] < 276  # with more classes there are cells for fewer pairs
+    (block,) = blocks_from(X[-40:], y[-40:])
+    chances = answers_of(tmp_path / "m.onnx", block)["probability"]
+    np.testing.assert_allclose(chances, model.answers(block).probabilities, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("standardize", [False, True])
 def test_a_graph_sees_values_as_far_off_as_the_model_does(tmp_path, standardize):
     model = learnt("arow" if standardize else "auto", weather(400, 2), standardize=standardize)

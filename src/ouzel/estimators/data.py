@@ -231,11 +231,11 @@ def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
 
     A number for every pair of ids is too much for hashed names; columns of numbers have their places then.
     """
-    columns = [name for name in table.column_names if options.wants(name)]
-    types_of = [table.schema.field(name).type for name in columns]
+    fields = [field for field in table.schema if options.wants(field.name)]  # of which two may have one name
+    columns = [field.name for field in fields]
     numbers = all(
-        (is_number(kind) or types.is_boolean(kind)) and options.kind_of(name) in (None, NUMBER)
-        for name, kind in zip(columns, types_of, strict=True)
+        (is_number(field.type) or types.is_boolean(field.type)) and options.kind_of(field.name) in (None, NUMBER)
+        for field in fields
     )
     if model.keeps_pairs and numbers:
         return FeatureSpace(width=len(columns), kinds=dict.fromkeys(columns, NUMBER), indicator=options.indicator)

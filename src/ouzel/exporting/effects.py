@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.exporting.nodes import Graph
+from ouzel.learners.auto.effect_columns import rooms_of_pairs
 from ouzel.learners.auto.effect_slopes import HIGH, LOW
 from ouzel.learners.auto.effects import (
     BINS,
@@ -32,7 +33,7 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
     known = graph("Identity", _weights(effects))
     first, second = [line], []
     for level in range(LEVELS):
-        some, many = int(effects.opened[OF_BINS, level]), int(effects.opened[OF_TWO, level])
+        some, many = int(effects.opened[OF_BINS, level]), int(_opened_pairs(effects)[level])
         columns = np.flatnonzero(effects.pairs.two_valued[:some] == 0)
         if len(columns):
             chosen = graph("Gather", bins[level], columns, axis=1)
@@ -54,9 +55,14 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
 
 def _weights(effects: Effects) -> np.ndarray:
     """The weights (cells, K) of all cells up to the last that was learnt, or that a row can have."""
-    opened = effects.opened[OF_TWO]
+    opened = _opened_pairs(effects)
     ends = [OF_PAIRS[level] + opened[level] * BINS[level] ** 2 for level in range(LEVELS) if opened[level]]
     return effects.cells[: max([OF_PAIRS[0], *ends]), 0].astype(float)
+
+
+def _opened_pairs(effects: Effects) -> np.ndarray:
+    """How many pairs (4,) have cells at each level: files of before may list more than have room."""
+    return np.minimum(effects.opened[OF_TWO], rooms_of_pairs(effects))
 
 
 def _bins(graph: Graph, effects: Effects, x: str, level: int) -> str:

@@ -106,8 +106,8 @@ def iris_like(count, seed=0):
     return (means[y] + rng.normal(size=(count, 4)) @ mixed).astype(np.float32), y
 
 
-def learnt(X, y):
-    model = Model("auto", classes=range(3))
+def learnt(X, y, **options):
+    model = Model("auto", **({"classes": range(3)} | options))
     for block in blocks_from(X, y):
         model.learn(block)
     return model
@@ -196,3 +196,51 @@ def test_a_file_of_before_predicts_what_it_did_and_learns_a_discriminant(tmp_pat
     assert loaded.states[0].discriminant.counts.sum() > 200
     persistence.save(loaded, tmp_path / "new")
     np.testing.assert_array_equal(persistence.load_model(tmp_path / "new").margins(block), loaded.margins(block))
+
+
+def test_what_all_classes_share_does_not_make_a_feature_important():
+    X, y = iris_like(1000)
+    drifting = np.column_stack([X, np.arange(1000)]).astype(np.float32)
+
+    column = learnt(drifting, y).weights()[:, -1]
+
+    assert np.abs(column).max() < 2.0 * np.ptp(column)  # its means are those of later rows, in every class
+
+
+@pytest.mark.parametrize("rows", [64, 256])
+def test_what_workers_with_columns_of_their_own_units_merge_to_is_a_covariance(rows):
+    X, y = iris_like(2 * rows)
+    rng = np.random.default_rng(1)
+    rare = rng.normal(size=(2 * rows, 12)) * (rng.random((2 * rows, 12)) < rng.random(12))
+    X = np.column_stack([X, rare]).astype(np.float32)
+    X[rows:] *= 10.0 ** rng.uniform(-2, 2, X.shape[1])
+    parts = [learnt(X[here], y[here]) for here in (slice(rows), slice(rows, None))]
+
+    merged = ouzel.merge(parts)
+
+    values = np.linalg.eigvalsh(merged.states[0].discriminant.inverse)
+    assert values[0] > -1e-12
+    assert values[-1] < 0.34
+    (block,) = blocks_from(X, y)
+    assert np.isfinite(merged.learn(block).margins).all()
+
+
+def test_workers_that_have_not_met_three_classes_merge():
+    X, y = iris_like(300)
+    parts = [learnt(X[y != absent], y[y != absent], classes=None) for absent in (2, 0)]
+
+    merged = ouzel.merge(parts)
+
+    assert len(merged.classes) == 3
+    (block,) = blocks_from(X, y)
+    assert np.isfinite(merged.learn(block).margins).all()
+
+
+def test_with_a_half_life_stray_and_missing_values_leave_numbers():
+    rng = np.random.default_rng(0)
+    X, y = iris_like(1500)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[rng.random(X.shape) < 0.003] = 1e25
+    model = ouzel.OnlineClassifier(forget=20.0).partial_fit(X, y)
+
+    assert np.isfinite(model.predict_proba(X)).all()

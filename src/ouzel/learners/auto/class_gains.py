@@ -141,7 +141,8 @@ def _discriminant_onto(
     means = np.divide(sums, found.counts, out=np.zeros(sums.shape), where=found.counts > 0.0)
     pairs = (slots[:, None] * PAIR + slots).ravel()
     products = gained["products"].values[np.searchsorted(gained["products"].places, pairs)]
-    within = (products.reshape(len(slots), -1) / examples - (means * found.counts) @ means.T) * np.outer(scale, scale)
+    products = products.reshape(len(slots), len(slots)) / examples
+    within = (products - (means * found.counts) @ means.T) * np.outer(scale, scale)
     here = places[slots].astype(np.int64) - 1
     found.means[:], found.inverse[:] = 0.0, 0.0
     most, values, vectors = discriminant.FURTHEST_MEAN, *np.linalg.eigh(within)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation, two_classes
+from ouzel.learners.auto import effect_columns, effects, mixing, newton_block, sharing, standardisation, two_classes
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, Settings, TwoClasses, is_of_two
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import REGRESSION, Logistic, Squared
@@ -78,6 +78,8 @@ def grow(state: Any, dimension: int, classes: int, settings: Settings) -> Any:
     if shapes == [array.shape for _, array in flat(state)]:
         return state
     grown = _filled(allocate(larger), state)
+    opened = grown.effects.opened[effects.OF_TWO]
+    opened[:] = np.minimum(opened, effect_columns.rooms_of_pairs(grown.effects))
     if not isinstance(state, TwoClasses) and classes > known:
         _begin_late(grown, known)
     return grown

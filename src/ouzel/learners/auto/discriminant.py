@@ -211,12 +211,14 @@ def fade(discriminant: Discriminant, kept: float) -> None:
 
 
 def weights_of(discriminant: Discriminant) -> tuple[np.ndarray, np.ndarray]:
-    """What z of each member is multiplied by, (128, K), and the constant's (K,)."""
+    """What z of each member is multiplied by, (128, K), and the constant's (K,), less what is the same for all classes.
+
+    That is the mean by n_k / n, which a class without examples has: where columns drift, it is most of what there is.
+    """
     total, counts = discriminant.counts.sum(), discriminant.counts
     if not total > 0.0:
         return np.zeros_like(discriminant.weights), np.zeros_like(counts)
-    scale, unseen = total + PRIOR, counts == 0.0
+    scale, seen = total + PRIOR, counts > 0.0
     weights, constant = scale * discriminant.weights, -0.5 * scale * discriminant.norms
-    weights[:, unseen] = (weights @ counts / total)[:, None]
-    constant[unseen] = constant @ counts / total
-    return weights, constant + np.log(counts + SMOOTHING)
+    weights = (weights - (weights @ counts / total)[:, None]) * seen
+    return weights, (constant - constant @ counts / total) * seen + np.log(counts + SMOOTHING)

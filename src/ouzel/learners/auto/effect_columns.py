@@ -103,8 +103,13 @@ def _open(effects: Effects, seen: int) -> None:
                 effects.edges[level, column] = np.inf
                 effects.edges[level, column, : len(edges)] = edges
             effects.opened[OF_BINS, level] = count
-            room = max(len(effects.cells) - int(OF_PAIRS[level]), 0) // int(BINS[level]) ** 2
-            effects.opened[OF_TWO, level] = min(listed, room)
+            effects.opened[OF_TWO, level] = min(listed, rooms_of_pairs(effects)[level])
+
+
+def rooms_of_pairs(effects: Effects) -> np.ndarray:
+    """How many pairs (4,) have room at each level: with more classes there are fewer cells."""
+    rooms: np.ndarray = np.maximum(len(effects.cells) - OF_PAIRS, 0) // BINS**2
+    return rooms
 
 
 def _list_pairs(effects: Effects, count: int) -> int:

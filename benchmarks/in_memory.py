@@ -139,7 +139,7 @@ def many(n: int) -> Iterator[Line]:
 def products(arrays: dict[str, Any]) -> Iterator[Line]:
     """Lines of the product of each array with weights, which is the least that a prediction must do: no ratios."""
     for name, X in arrays.items():
-        weights = np.ones(X.shape[1])
+        weights = np.ones(X.shape[1], X.dtype)
         found = medians({"product": lambda X=X, weights=weights: X @ weights})
         yield Line(f"{name}, product alone", found["product"], {})
 

@@ -61,7 +61,7 @@ def _weights(effects: Effects) -> np.ndarray:
 
 
 def _opened_pairs(effects: Effects) -> np.ndarray:
-    """How many pairs (4,) have cells at each level: files of before may list more than have room."""
+    """Number of pairs (4,) with cells at each level; models saved by earlier versions may list more."""
     return np.minimum(effects.opened[OF_TWO], rooms_of_pairs(effects))
 
 

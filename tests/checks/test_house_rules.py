@@ -227,7 +227,7 @@ NOT_OF_A_SMALL_TRAINING = (
     "fsspec",
     "matplotlib",
     "pandas",
-    "rich",  # standard error is no terminal
+    "rich",  # only a terminal needs it
     "scipy.sparse",
     "sklearn",
 )

@@ -231,7 +231,7 @@ def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
 
     A number for every pair of ids is too much for hashed names; columns of numbers have their places then.
     """
-    fields = [field for field in table.schema if options.wants(field.name)]  # of which two may have one name
+    fields = [field for field in table.schema if options.wants(field.name)]  # two of them may share a name
     columns = [field.name for field in fields]
     numbers = all(
         (is_number(field.type) or types.is_boolean(field.type)) and options.kind_of(field.name) in (None, NUMBER)

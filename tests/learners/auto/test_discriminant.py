@@ -225,7 +225,7 @@ def test_what_workers_with_columns_of_their_own_units_merge_to_is_a_covariance(r
     assert np.isfinite(merged.learn(block).margins).all()
 
 
-def test_workers_that_have_not_met_three_classes_merge():
+def test_workers_that_know_two_classes_each_merge():
     X, y = iris_like(300)
     parts = [learnt(X[y != absent], y[y != absent], classes=None) for absent in (2, 0)]
 

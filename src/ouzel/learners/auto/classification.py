@@ -180,6 +180,8 @@ def weights_by_class(state: Any, slots: Any = slice(None)) -> list[np.ndarray]:
     members, places = np.flatnonzero(state.places), state.places[np.flatnonzero(state.places)].astype(np.int64) - 1
     resting = float(newton_block.is_worthwhile(state.block.totals))
     found = []
+    if not is_of_two(state):
+        by_place, constant = discriminant.weights_of(state.discriminant)
     for c in range(state.block.weights.shape[1]):
         second = np.zeros(len(state.places))
         second[members] = resting * state.block.weights[places, c]
@@ -188,7 +190,6 @@ def weights_by_class(state: Any, slots: Any = slice(None)) -> list[np.ndarray]:
             weights = np.stack(parts, axis=1, dtype=float)
             return [np.zeros_like(weights), weights]
         first, third = several_classes.WEIGHTS, np.zeros(len(state.places))
-        by_place, constant = discriminant.weights_of(state.discriminant)
         third[members] = resting * by_place[places, c]
         third[0] = resting * constant[c]
         parts = [*(state.table[slots, e, c] for e in first), second[slots], third[slots]]

@@ -50,7 +50,7 @@ class Discriminant(NamedTuple):
 
 
 def layout(classes: int) -> Any:
-    """What the discriminant of so many classes is made of."""
+    """Layout of the discriminant for a number of classes."""
     most = MOST * FURTHEST_MEAN
     return Discriminant(
         means=float64(MOST, classes, least=-FURTHEST_MEAN, most=FURTHEST_MEAN),

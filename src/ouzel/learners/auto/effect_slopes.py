@@ -25,7 +25,7 @@ from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, require, uint8
 from ouzel.terms.losses import Poisson, Squared, curvature, derivative, value
 
-STRIKING, KNOWN_FROM = 5.0, 16.0  # units that numbers are cut to, once so many examples are seen
+STRIKING, KNOWN_FROM = 5.0, 16.0  # numbers are clipped to 5 units from the 16th example on
 MOST_LOGARITHM = 30.0
 RESIDUALS, SQUARES, LOW, HIGH, SLOPES = range(5, 10)  # places in `totals` of effects
 

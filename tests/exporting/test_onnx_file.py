@@ -70,15 +70,14 @@ def test_a_graph_of_classes_that_came_late_says_what_the_model_says(tmp_path):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1500, 30)).astype(np.float32)
     y = np.where(np.arange(1500) < 900, 0, 4) + (X[:, :4] @ rng.normal(size=(4, 4))).argmax(axis=1)
-    model = Model("auto")
+    model = Model("auto", derived_budget=1_300_000)
     for block in blocks_from(X, y):
         model.learn(block)
     opened = model.states[0].effects.opened[1]
 
     export(model, tmp_path / "m.onnx")
 
-    assert opened[0] > 0
-    assert opened[2] < 276  # with more classes there are cells for fewer pairs
+    assert 0 < opened[1] < 276  # with more classes there are cells for fewer pairs
     (block,) = blocks_from(X[-40:], y[-40:])
     chances = answers_of(tmp_path / "m.onnx", block)["probability"]
     np.testing.assert_allclose(chances, model.answers(block).probabilities, rtol=1e-5, atol=1e-5)

@@ -242,3 +242,34 @@ def test_cells_of_effects_do_not_count_as_slots_that_were_touched(tmp_path):
 
     assert model.states[0].effects.opened.any()
     assert ouzel.info(tmp_path / "m").touched == 6 + 1
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "squared"}], ids=["classes", "numbers"])
+def test_effects_of_columns_without_steps_between_knots_predict_what_they_did(tmp_path, options):
+    X = np.random.default_rng(0).normal(size=(700, 3)).astype(np.float32)
+    y = (np.abs(X[:, 0]) > 0.7) ^ (X[:, 1] * X[:, 2] > 0.0)
+    blocks = list(blocks_from(X, y.astype(float) if options else y.astype(int)))
+    model = Model("auto", **(options or {"classes": [0, 1]}))
+    for block in blocks:
+        model.learn(block)
+    effects = model.states[0].effects
+    before = np.full((4, 64, 31), np.inf, np.float32)
+    for level, (knots, steps) in enumerate(((4, 8), (8, 8), (16, 4), (32, 2))):
+        before[level, :, : knots - 1] = effects.edges[level, :, steps - 1 : (knots - 1) * steps : steps]
+    persistence.save(model, tmp_path / "m")
+    described, arrays = forging.parts_of(tmp_path / "m")
+    forging.write(tmp_path / "m", described, arrays | {"state.0.effects.edges": before})
+
+    loaded = persistence.load_model(tmp_path / "m")
+
+    found = loaded.states[0].effects
+    numbers = X[:, :, None] >= before[1, None, :3]  # at eight knots: a number has the weight of the last one it reached
+    reached, passed = numbers.sum(axis=2), (X[:, :, None] >= found.edges[1, None, :3]).sum(axis=2)
+    np.testing.assert_array_equal(passed, 8 * reached)
+    assert not np.array_equal(loaded.margins(blocks[0]), model.margins(blocks[0]))
+    assert not found.pairs.counted.any()
+    loaded.learn(blocks[0])
+    persistence.save(loaded, tmp_path / "again")
+    np.testing.assert_array_equal(
+        persistence.load_model(tmp_path / "again").margins(blocks[0]), loaded.margins(blocks[0])
+    )

@@ -1,20 +1,21 @@
-"""Effects of columns in plain Python: what `learners/auto/effects.py` says of bins, pairs of bins and the mixture.
+"""Effects of columns in plain Python: what `learners/auto/effects.py` says of columns, pairs and the mixture.
 
 It is given dense rows without the constant, and what the linear models predict of each before it is learnt: the margin
 of two classes, the scores of several, or a number.
 """
 
+import itertools
 import math
 
 import numpy as np
 
 from ouzel.learners.auto import effect_columns, effects
 
-BINS = (4, 8, 16, 32)
+KNOTS, STEPS = (4, 8, 16, 32), (8, 8, 4, 2)
 
 
 class Cell:
-    """The weights of one bin, or of a pair of bins, by class."""
+    """The weights of one knot, or of a pair of knots, by class."""
 
     def __init__(self, classes):
         self.w, self.s = [0.0] * classes, [0.0] * classes
@@ -26,7 +27,7 @@ class Effects:
         self.kind, self.classes, self.loss, self.logarithms = kind, classes, loss, logarithms
         self.seen, self.columns, self.history, self.sample = 0, [], [], []
         self.offered, self.stride = 0, 1
-        self.edges, self.pairs = [{} for _ in BINS], [0] * 4  # of each level: edges by column; pairs that have cells
+        self.edges, self.pairs = [{} for _ in KNOTS], [0] * 4  # of each level: edges by column; pairs that have cells
         self.categories_from = effect_columns.CATEGORIES_FROM
         self.listed, self.two_valued, self.means, self.counted = [], {}, {}, 0
         self.slopes, self.bends = {}, {}  # S by pair and bucket, V by pair
@@ -43,9 +44,9 @@ class Effects:
         unit = self._note(line[0], target, weight) if notes else 1.0
         found = line
         if self.beliefs:
-            bins, pairs = self._places(row)
-            additive = [m + sum(self._cell(at).w[c] for at in bins) for c, m in enumerate(line)]
-            crossed = [m + sum(self._cell(at).w[c] for at in pairs) for c, m in enumerate(additive)]
+            columns, pairs = self._places(row)
+            additive = [m + self._sum(columns, c) for c, m in enumerate(line)]
+            crossed = [m + self._sum(pairs, c) for c, m in enumerate(additive)]
             scores = [line, additive, crossed]
             if self.kind == "numbers":
                 scores[1:] = [[min(max(score[0], self.low), self.high)] for score in scores[1:]]
@@ -55,7 +56,7 @@ class Effects:
                 self._believe(scores, target, min(weight, 10.0), unit)
                 self._learn_pool(scores, target, min(weight, 10.0), unit)
                 rates = effects.NUMBER_RATES if self.kind == "numbers" else effects.RATES
-                self._step(bins, scores[1], target, weight, unit, rates[0])
+                self._step(columns, scores[1], target, weight, unit, rates[0])
                 self._step(pairs, scores[2], target, weight, unit, rates[1])
                 self._note_slopes(row, [weight * g for g in self._slopes(scores[2], target, unit)])
         if weight > 0:
@@ -81,34 +82,45 @@ class Effects:
         most = 5 * math.sqrt(squares / self.count) if self.count >= 16 and squares > 0 else math.inf
         return min(max(number, -most), most)
 
+    def _sum(self, curves, c):
+        return sum(part * self._cell(at).w[c] for curve in curves for at, part in curve)
+
+    def _place(self, level, c, row):
+        """Where a number of a row lies at a level: the knot behind it, and what part of the way to the next it is."""
+        passed = sum(edge <= row[self.columns[c]] for edge in self.edges[level][c])
+        return passed // STEPS[level], passed % STEPS[level] / STEPS[level]
+
     def _places(self, row):
-        """What bins, and pairs of bins, a row is in: (level, column, bin), and the same of another column."""
-        bins = []
-        for level, edges in enumerate(self.edges):
-            bins += [(level, c, sum(edge <= row[self.columns[c]] for edge in edges[c])) for c in edges]
-        found = {(level, c): number for level, c, number in bins}
-        pairs = [
-            (level, one, found[level, one], other, found[level, other])
-            for level, count in enumerate(self.pairs)
-            for one, other in self.listed[:count]
-            if level == 0 or not (self.two_valued[one] and self.two_valued[other])
+        """The curves of columns, and of pairs, at a row: each a list of cells, and what part of each counts."""
+        found = {(level, c): self._place(level, c, row) for level in range(4) for c in self.edges[level]}
+        columns = [
+            [((level, c, knot), 1 - share), ((level, c, knot + 1), share)]
+            for (level, c), (knot, share) in found.items()
+            if not self.two_valued[c]
         ]
-        return [at for at in bins if not self.two_valued[at[1]]], pairs
+        pairs = []
+        for level, count in enumerate(self.pairs):
+            for one, other in self.listed[:count]:
+                if level == 1 or not (self.two_valued[one] and self.two_valued[other]):
+                    (k, a), (m, b) = found[level, one], found[level, other]
+                    corners = [(0, 0, (1 - a) * (1 - b)), (0, 1, (1 - a) * b), (1, 0, a * (1 - b)), (1, 1, a * b)]
+                    pairs.append([((level, one, k + i, other, m + j), part) for i, j, part in corners])
+        return [[[cell for cell in curve if cell[1] > 0] for curve in curves] for curves in (columns, pairs)]
 
     def _note_slopes(self, row, slopes):
         """S and V of every pair of columns; of more than four classes in four buckets."""
         if self.seen + 1 >= 4096 and (self.seen + 1) % 8:
             return
         self.counted += 1
-        bins = {c: sum(edge <= row[self.columns[c]] for edge in edges) for c, edges in self.edges[0].items()}
-        for c, number in bins.items():
+        places = {c: sum(self._place(1, c, row)) for c in self.edges[1]}
+        for c, number in places.items():
             self.means[c] = self.means.get(c, 0.0) + (number - self.means.get(c, 0.0)) / self.counted
         buckets = [0.0] * min(len(slopes), 4)
         for c, slope in enumerate(slopes):
             buckets[c % len(buckets)] += slope if c // len(buckets) % 2 == 0 else -slope
-        for one in bins:
+        for one in places:
             for other in range(one):
-                product = (bins[one] - self.means[one]) * (bins[other] - self.means[other])
+                product = (places[one] - self.means[one]) * (places[other] - self.means[other])
                 sums = self.slopes.setdefault((one, other), [0.0] * len(buckets))
                 self.slopes[one, other] = [s + g * product for s, g in zip(sums, buckets, strict=True)]
                 bend = sum(g * g for g in buckets) * product**2
@@ -188,13 +200,13 @@ class Effects:
         shares, alpha = effects.SHARED, effects.ALPHA
         self.beliefs = [(1 - alpha) * b / sum(after) + alpha * share for b, share in zip(after, shares, strict=True)]
 
-    def _step(self, places, score, target, weight, unit, rate):
-        """AdaGrad for F weights in a sum."""
+    def _step(self, curves, score, target, weight, unit, rate):
+        """AdaGrad for F curves in a sum."""
         for c, g in enumerate(self._slopes(score, target, unit)):
-            for at in places if abs(g) > 1e-3 else ():
-                cell = self._cell(at)
-                cell.s[c] += (weight * g) ** 2
-                cell.w[c] -= rate * unit * weight * g / len(places) ** 0.75 / math.sqrt(cell.s[c] + effects.DAMPING)
+            for at, part in [cell for curve in curves for cell in curve] if abs(g) > 1e-3 else ():
+                cell, slope = self._cell(at), part * weight * g
+                cell.s[c] += slope**2
+                cell.w[c] -= rate * unit * slope / len(curves) ** 0.75 / math.sqrt(cell.s[c] + effects.DAMPING)
 
     def _keep(self, row):
         """One example at random of every `stride`, up to 256 of them; those of a longer stride are a subset."""
@@ -231,14 +243,12 @@ class Effects:
             two = len({row[self.columns[c]] for _, row in self.sample} - {0.0}) <= 1
             self.two_valued[c] = two and self.two_valued.get(c, True)
         self._list()
-        for level, bins in enumerate(BINS):
+        for level, knots in enumerate(KNOTS):
             if self.seen >= effect_columns.FROM[level]:
                 for c in range(len(self.edges[level]), len(self.columns)):
-                    rising = sorted(row[self.columns[c]] for _, row in self.sample)
-                    quantiles = {rising[k * len(rising) // bins] for k in range(1, bins)}
-                    above = [x for x in rising if x > rising[0]]
-                    self.edges[level][c] = sorted(quantiles - {rising[0]}) or above[:1]
-                self.pairs[level] = len(self.listed)
+                    numbers = sorted(row[self.columns[c]] for _, row in self.sample)
+                    self.edges[level][c] = _edges(numbers, knots, STEPS[level])
+                self.pairs[level] = min(len(self.listed), (0, 276, 45, 0)[level])
 
     def _list(self):
         """Pairs of numbers first, neighbours first; others where S^2 / V is beyond chance, with a Newton step."""
@@ -282,14 +292,29 @@ class Effects:
             sums, bend = self.slopes[pair], self.bends[pair] / self.classes
             products = {
                 (one, other): (one - self.means[pair[0]]) * (other - self.means[pair[1]])
-                for one in range(4)
-                for other in range(4)
+                for one in range(8)
+                for other in range(8)
             }
             norm = max(sum(product**2 for product in products.values()), 1.0)
             for (one, other), product in products.items():
-                cell = self._cell((0, pair[0], one, pair[1], other))
+                cell = self._cell((1, pair[0], one, pair[1], other))
                 cell.w = [-product * s / bend * self._unit() for s in sums]
                 cell.s = [bend / norm] * self.classes
+
+
+def _edges(rising, knots, steps):
+    """All numbers that differ, or quantiles of them, each behind the steps that lead there."""
+    chosen = sorted(set(rising))
+    if len(chosen) > knots:
+        chosen = sorted({rising[k * len(rising) // (knots - 1)] for k in range(knots - 1)} | {rising[-1]})
+    edges = []
+    for low, high in itertools.pairwise(chosen):
+        between = [x for x in rising if low <= x < high]
+        for step in range(1, steps):
+            x = between[step * len(between) // steps]
+            edges.append(x if x > low else next((x for x in between if x > low), high))
+        edges.append(high)
+    return edges
 
 
 def _is_sample(number, stride):

@@ -58,7 +58,7 @@ def effect(model: Any, column: str) -> Effect:
     """Return the effect of a column of numbers, or of a pair such as "age*hours", on the margin of a model.
 
     `model` is a `Model`, or an estimator, of the default learner, whose linear part gives a column one slope, and whose
-    bins add what is left (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate Intelligible Models with Pairwise
+    curve adds what is left (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate Intelligible Models with Pairwise
     Interactions", KDD). A pair adds what its columns do not add each by itself. Of two classes there is one margin,
     positive for the second of the sorted labels, in log-odds; of several, one score a class; of numbers, the margin is
     the prediction in the units of labels, by the Poisson loss its logarithm. Probabilities of the parts are averaged,
@@ -71,7 +71,7 @@ def effect(model: Any, column: str) -> Effect:
     >>> X = np.random.default_rng(0).normal(size=(3000, 2))
     >>> model = ouzel.OnlineRegressor().fit(X, np.abs(X[:, 0]) + X[:, 1])
     >>> found = ouzel.effect(model, "0")
-    >>> found.values.shape[0] == len(found.edges[0]) + 1 # one value a bin
+    >>> found.values.shape[0] == len(found.edges[0]) + 1 # one value an interval
     True
     >>> bool(found.at([-2.0]) > found.at([0.0]) + 1.0)
     True
@@ -119,10 +119,10 @@ def effect(model: Any, column: str) -> Effect:
 
 
 def _names(model: Model, effects: Any) -> list[str]:
-    """The names of the columns that have bins."""
-    from ouzel.learners.auto.effect_terms import columns_with_bins
+    """The names of the columns that have effects."""
+    from ouzel.learners.auto.effect_terms import columns_with_effects
 
-    return [str(model.feature_name(slot - 1)) for slot in effects.columns[: columns_with_bins(effects)].tolist()]
+    return [str(model.feature_name(slot - 1)) for slot in effects.columns[: columns_with_effects(effects)].tolist()]
 
 
 def _places(column: str, names: list[str]) -> list[int]:

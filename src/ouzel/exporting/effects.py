@@ -1,6 +1,8 @@
-"""Effects of columns in a graph: bins are counted edges, and weights are gathered by them (`auto/effects.py`)."""
+"""Effects of columns in a graph: knots are counted edges, and weights are gathered by them (`auto/effects.py`)."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 
@@ -8,15 +10,17 @@ from ouzel.exporting.nodes import Graph
 from ouzel.learners.auto.effect_columns import rooms_of_pairs
 from ouzel.learners.auto.effect_slopes import HIGH, LOW
 from ouzel.learners.auto.effects import (
-    BINS,
-    CELLS_OF_BINS,
+    CELLS_OF_COLUMNS,
     COUNT,
     END,
+    KNOTS,
     LEVELS,
     NUMBERS,
-    OF_BINS,
+    OF_ONE,
     OF_PAIRS,
     OF_TWO,
+    PAIRED,
+    STEPS,
     TWO,
     Effects,
 )
@@ -29,25 +33,28 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
     here = graph("Equal", graph("Unsqueeze", "ids", np.array([2])), effects.columns[:count].astype(np.int64) - 1)
     row = graph("Unsqueeze", "values", np.array([1]))
     x = graph("Squeeze", graph("MatMul", row, graph("Cast", here, to=1)), np.array([1]))
-    bins = [_bins(graph, effects, x, level) for level in range(LEVELS)]
+    places = [_places(graph, effects, x, level) for level in range(LEVELS)]
     known = graph("Identity", _weights(effects))
     first, second = [line], []
     for level in range(LEVELS):
-        some, many = int(effects.opened[OF_BINS, level]), int(_opened_pairs(effects)[level])
+        some, many = int(effects.opened[OF_ONE, level]), int(_opened_pairs(effects)[level])
         columns = np.flatnonzero(effects.pairs.two_valued[:some] == 0)
         if len(columns):
-            chosen = graph("Gather", bins[level], columns, axis=1)
-            first.append(_sum(graph, known, graph("Add", chosen, CELLS_OF_BINS[level] + columns * BINS[level])))
+            knots, parts = _chosen(graph, places[level], columns)
+            at = graph("Add", knots, CELLS_OF_COLUMNS[level] + columns * KNOTS[level])
+            first += [_sum(graph, known, at, step, part) for step, part in enumerate(parts)]
         pairs = np.arange(many)
-        if level > 0:
+        if level > PAIRED:
             pairs = np.flatnonzero(effects.pairs.two_valued[effects.pairs.columns[:many]].sum(axis=1) < 2)
         if len(pairs):
-            one, other = effects.pairs.columns[pairs].T
-            size = int(BINS[level])
-            before = OF_PAIRS[level] + pairs * size * size
-            two = [graph("Gather", bins[level], columns.astype(np.int64), axis=1) for columns in (one, other)]
-            at = graph("Add", graph("Add", graph("Mul", two[0], np.array(size)), two[1]), before)
-            second.append(_sum(graph, known, at))
+            size = int(KNOTS[level])
+            (one, along), (other, across) = (
+                _chosen(graph, places[level], columns.astype(np.int64)) for columns in effects.pairs.columns[pairs].T
+            )
+            at = graph("Add", graph("Mul", one, np.array(size)), other)
+            at = graph("Add", at, OF_PAIRS[level] + pairs * size * size)
+            for j, k in itertools.product(range(2), range(2)):
+                second.append(_sum(graph, known, at, j * size + k, graph("Mul", along[j], across[k])))
     additive = graph("Sum", *first)
     scores = _cut(graph, effects, kind, [line, additive, graph("Sum", additive, *second)])
     return _believed(graph, effects, kind, [*scores, _pooled(graph, effects, kind, scores)])
@@ -56,8 +63,9 @@ def with_effects(graph: Graph, effects: Effects, kind: int, line: str) -> str:
 def _weights(effects: Effects) -> np.ndarray:
     """The weights (cells, K) of all cells up to the last that was learnt, or that a row can have."""
     opened = _opened_pairs(effects)
-    ends = [OF_PAIRS[level] + opened[level] * BINS[level] ** 2 for level in range(LEVELS) if opened[level]]
-    return effects.cells[: max([OF_PAIRS[0], *ends]), 0].astype(float)
+    ends = [OF_PAIRS[level] + opened[level] * KNOTS[level] ** 2 for level in range(LEVELS) if opened[level]]
+    known = effects.cells[: max([OF_PAIRS[0], *ends]), 0].astype(float)
+    return np.pad(known, ((0, KNOTS[-1] + 1), (0, 0)))  # behind the last ones there is no next, of which no part counts
 
 
 def _opened_pairs(effects: Effects) -> np.ndarray:
@@ -65,18 +73,29 @@ def _opened_pairs(effects: Effects) -> np.ndarray:
     return np.minimum(effects.opened[OF_TWO], rooms_of_pairs(effects))
 
 
-def _bins(graph: Graph, effects: Effects, x: str, level: int) -> str:
-    """Add the bins (n, columns) of numbers at a level: how many edges are not above them."""
-    some = int(effects.opened[OF_BINS, level])
-    edges = effects.edges[level, :some, : BINS[level] - 1]
+def _places(graph: Graph, effects: Effects, x: str, level: int) -> tuple[str, str]:
+    """Add which knots of a level numbers have reached (n, columns), and how far they are on the way to the next."""
+    some, steps = int(effects.opened[OF_ONE, level]), int(STEPS[level])
+    edges = effects.edges[level, :some, : (KNOTS[level] - 1) * steps]
     number = graph("Unsqueeze", graph("Gather", x, np.arange(some), axis=1), np.array([2]))
     reached = graph("Cast", graph("GreaterOrEqual", number, edges), to=7)
-    return graph("ReduceSum", reached, np.array([2]), keepdims=0)
+    passed = graph("ReduceSum", reached, np.array([2]), keepdims=0)
+    share = graph("Cast", graph("Mod", passed, np.array(steps)), to=11)
+    return graph("Div", passed, np.array(steps)), graph("Div", share, float(steps))
 
 
-def _sum(graph: Graph, known: str, at: str) -> str:
-    """Add the sums (n, K) of the weights of cells (n, m)."""
-    return graph("ReduceSum", graph("Gather", known, at), np.array([1]), keepdims=0)
+def _chosen(graph: Graph, places: tuple[str, str], columns: np.ndarray) -> tuple[str, tuple[str, str]]:
+    """Add the knots of some columns, and what parts of their weights, and of the next ones, count."""
+    knots, shares = (graph("Gather", part, columns, axis=1) for part in places)
+    return knots, (graph("Sub", 1.0, shares), shares)
+
+
+def _sum(graph: Graph, known: str, at: str, behind: int, parts: str) -> str:
+    """Add the sums (n, K) of parts (n, m) of the weights of the cells so many behind `at` (n, m)."""
+    weights = graph("Gather", known, graph("Add", at, np.array(behind)))
+    return graph(
+        "ReduceSum", graph("Mul", weights, graph("Unsqueeze", parts, np.array([2]))), np.array([1]), keepdims=0
+    )
 
 
 def _cut(graph: Graph, effects: Effects, kind: int, scores: list[str]) -> list[str]:

@@ -29,6 +29,7 @@ OF_MODELS = {  # arrays with a place for each model, and where that of the discr
     **dict.fromkeys(("mixture.weights", "mixture.curvature", "shares.scales", "shares.curvatures"), -1),
     "shares.weights": -2,
 }
+KNOTS_BEFORE = 31  # of a column at a level, of versions without steps between knots
 TABLE = {"lists": list[Annotated[int, Range(0, 1 << 32, whole=True)]], "tensors": Table}
 
 
@@ -78,6 +79,10 @@ class TensorReader:
         grown = {name: place for name, place in OF_MODELS.items() if f"{prefix}discriminant.counts" in lacking}
         narrow = {name: self._narrow(name, part) for name, part in parts.items() if name not in lacking}
         narrow |= {prefix + name: _of_one_less(parts[prefix + name]) for name in grown}
+        stepless = {
+            name for name in narrow if name == f"{prefix}effects.edges" and self._is_stepless(name, narrow[name])
+        }
+        narrow |= {name: narrow[name]._replace(shape=(*narrow[name].shape[:-1], KNOTS_BEFORE)) for name in stepless}
         stored = {name: self.array(name, part.shape, part.dtype) for name, part in narrow.items()}
         fresh = {name: allocate(_Alone(parts[name])).array for name in lacking}
         found = restored(_replaced(layout, (parts | narrow).__getitem__, prefix), stored | fresh, prefix)
@@ -85,7 +90,8 @@ class TensorReader:
         values |= {
             prefix + name: _of_one_more(values[prefix + name], parts[prefix + name], grown[name]) for name in grown
         }
-        return _replaced(layout, lambda name: self._widened(name, parts[name], values[name]), prefix)
+        found = _replaced(layout, lambda name: self._widened(name, parts[name], values[name]), prefix)
+        return found._replace(effects=_with_steps(found.effects, layout.effects)) if stepless else found
 
     def array(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """What is stored under a name, unpacked."""
@@ -120,6 +126,13 @@ class TensorReader:
         if first_row(part) is None:
             raise OuzelError(f"{name} is stored as rows, which it has not")
         return part._replace(shape=(len(self._places(name, part.shape[0])), *part.shape[1:]), aligned=False)
+
+    def _is_stepless(self, name: str, part: Array) -> bool:
+        """Whether edges are of a version that had no steps between knots."""
+        tensor = self.tensors[name]
+        if not self.how.get(name, {}).get("packed"):
+            return tensor.shape[-1:] == (KNOTS_BEFORE,)
+        return 0 < size_of(tensor, name) == 4 * np.prod(part.shape[:-1], dtype=int) * KNOTS_BEFORE
 
     def _widened(self, name: str, part: Array, stored: np.ndarray) -> np.ndarray:
         """An array of what is stored of it."""
@@ -186,6 +199,18 @@ def _of_one_more(stored: np.ndarray, part: Array, place: int) -> np.ndarray:
         array[place] = max(float(np.max(part.least)), 0.0)
     array[np.ix_(*(others,) * array.ndim)] = stored
     return array
+
+
+def _with_steps(effects: Any, layout: Any) -> Any:
+    """Effects of a version whose columns stepped from one weight to the next: no number lies between two knots."""
+    from ouzel.learners.auto.effects import KNOTS, STEPS
+
+    edges: np.ndarray = allocate(_Alone(layout.edges)).array
+    for level, (knots, steps) in enumerate(zip(KNOTS, STEPS, strict=True)):
+        edges[level, :, : (knots - 1) * steps] = np.repeat(effects.edges[level, :, : knots - 1], steps, axis=1)
+    for part in effects.pairs[2:]:  # sums about columns, which were measured among other knots
+        part[...] = 0
+    return effects._replace(edges=edges)
 
 
 def check_room(layouts: Iterable[Any]) -> None:

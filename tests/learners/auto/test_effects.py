@@ -125,16 +125,23 @@ def expected(kind, X, lines, y, weights):
 
 BUGS = {
     "an edge is below its bin": ("np.int32(edges[j] <= number)", "np.int32(edges[j] < number)"),
-    "the last edge is left out": ("size - 1, x[c])", "size - 2, x[c])"),
-    "pairs share cells": ("(pair * size + bins[level, one]) * size", "(pair + bins[level, one]) * size"),
-    "two values have bins of their own": ("0])\n                continue\n", "0])\n"),
-    "a value on the one edge is below it": ("x[c] >= effects", "x[c] > effects"),
-    "pairs of two values have cells at each level": ("level == 0 or effects", "level >= 0 or effects"),
+    "the last edge is left out": ("(size - 1) * steps, room.x[c])", "(size - 1) * steps - 1, room.x[c])"),
+    "there is nothing between knots": ("np.float32(passed % steps)", "np.float32(0 * passed)"),
+    "the knot behind counts whole": ("place, one - share)", "place, one)"),
+    "the next knot of a pair is another one": ("place + size, a * (one - b)", "place + 1, a * (one - b)"),
+    "a corner of a pair is left out": ("place + size + 1, a * b)", "place + size + 1, np.float32(0.0))"),
+    "slopes are not those of the parts that count": ("slope = parts[k] * slopes[c]", "slope = slopes[c]"),
+    "nor of one margin": ("slope = parts[k] * slopes[0]", "slope = slopes[0]"),
+    "squares of one margin are those before": ("np.sqrt(square + damping)", "np.sqrt(square - slope**2 + damping)"),
+    "pairs share cells": ("(pair * size + room.knots[level, first])", "(pair + room.knots[level, first])"),
+    "two values have curves of their own": ("= 0.0\n                continue\n", "= 0.0\n"),
+    "a value on the one edge is below it": ("room.x[c] >= effects", "room.x[c] > effects"),
+    "pairs of two values have cells at each level": ("level > PAIRED and", "level > LEVELS and"),
     "the sample is not thinned out": ("sample[i, c] = sample[kept, c]", "sample[i, c] = sample[i, c]"),
     "the sample has a period": ("return np.int64(finish_hash(", "return 0 * np.int64(finish_hash("),
-    "steps are not shared by the cells of a sum": ("np.float64(max(last - first, 1))", "1.0"),
-    "pairs go down the loss of bins": ("chances[e, c] - (target == c", "chances[1, c] - (target == c"),
-    "squares are of what is not weighed": ("squares[c] += slopes[c] * slopes[c]", "squares[c] += abs(slopes[c])"),
+    "steps are not shared by the cells of a sum": ("np.float64(max(room.counts[e - 1], 1))", "1.0"),
+    "pairs go down the loss of columns": ("chances[e, c] - (target == c", "chances[1, c] - (target == c"),
+    "squares are of what is not weighed": ("squares[c] += slope * slope", "squares[c] += abs(slope)"),
     "nothing is shared": ("(1.0 - ALPHA) * believed[e] / total + ALPHA * SHARED[e]", "believed[e] / total"),
     "who was right is not asked": ("believed[e] *= likely", "believed[e] *= 1.0"),
     "the other class is believed in": ("if kind == TWO and not target > 0.0:", "if kind == TWO and target > 0.0:"),
@@ -195,7 +202,7 @@ def test_the_transcription_finds_a_bug_that_is_planted_in_losses(bug):
 
 
 PAIRS_BUGS = {
-    "means do not move": ("(bins[c] - pairs.means[c]) / pairs.counted[0]", "0.0"),
+    "means do not move": ("(b - pairs.means[c]) / pairs.counted[0]", "0.0"),
     "all classes have one sign": ("slopes[c] if c // many % 2 == 0 else -slopes[c]", "abs(slopes[c])"),
     "slopes of one column": ("row[other] += slope * z[other]", "row[other] += slope"),
     "squares are not squared": ("row[other] += bend * z[other] * z[other]", "row[other] += bend * abs(z[other])"),
@@ -298,8 +305,8 @@ def _late(columns, state, seen):
     columns(state, seen // 2)
 
 
-def _one_edge_too_many(edges_of, numbers, bins):
-    return np.unique(np.append(edges_of(numbers, bins), numbers.min()))[: bins - 1]
+def _one_edge_too_many(edges_of, numbers, knots, steps):
+    return np.append(numbers.min(), edges_of(numbers, knots, steps))[: (knots - 1) * steps]
 
 
 def _edges_move(columns, state, seen):
@@ -383,7 +390,9 @@ def test_bits_are_the_same_whatever_the_blocks_and_through_a_file(kind, tmp_path
     for other in (blocks, halves):
         for (name, mine), (_, theirs) in zip(flat(whole.states[0]), flat(other.states[0]), strict=True):
             np.testing.assert_array_equal(theirs, mine, err_msg=name)
-    assert whole.states[0].effects.opened.all()
+    opened = whole.states[0].effects.opened
+    assert opened[effects.OF_ONE].all()
+    assert opened[effects.OF_TWO].astype(bool).tolist() == (effects.PAIRS_OF_LEVELS > 0).tolist()
 
 
 def model_of(kind, **how):
@@ -491,7 +500,7 @@ def test_cells_never_take_more_than_the_budget(budget, classes):
 
     opened = model.states[0].effects.opened
     assert opened.any() == (budget > 0)
-    last = effects.OF_PAIRS + opened[effects.OF_TWO] * effects.BINS**2
+    last = effects.OF_PAIRS + opened[effects.OF_TWO] * effects.KNOTS**2
     assert classes > 2 or (last[opened[effects.OF_TWO] > 0] <= len(cells)).all()
 
 

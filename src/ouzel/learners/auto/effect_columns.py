@@ -2,13 +2,14 @@
 
 A column is a feature that one example in 16 has, and 8 at least; the first 64 are taken, those whose values differ
 before those that are there or not (categories), where rows are those of a table: short, or these columns hold an eighth
-of their non-zeros. A few frequent words say little of a text. Edges are quantiles of up to 256 sampled rows, and stay:
+of their non-zeros. A few frequent words say little of a text. Knots are quantiles of up to 256 sampled rows, and stay:
 what has been learnt keeps its meaning. There is room for 276 pairs. Neighbours come first; pairs whose slopes
 (`effect_slopes.py`) promise twice what a listed pair is worth take its place.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -16,24 +17,27 @@ import numpy as np
 from ouzel.learners.auto import newton_block, standardisation
 from ouzel.learners.auto.effect_slopes import BUCKETS, COLUMNS, PAIRS, RESIDUALS, SQUARES, gains_of
 from ouzel.learners.auto.effects import (
-    BINS,
     COUNT,
     FIRST,
     KEPT,
+    KNOTS,
     LEVELS,
-    OF_BINS,
+    OF_ONE,
     OF_PAIRS,
     OF_TWO,
     OFFERED,
+    PAIRED,
+    PAIRS_OF_LEVELS,
     SCORES,
     SEEN,
+    STEPS,
     STRIDE,
     Effects,
     is_due,
 )
 from ouzel.learners.auto.standardisation import Features
 
-FROM = (32, 64, 128, 512)  # examples at which bins and pairs of each level open
+FROM = (32, 64, 128, 512)  # examples at which the knots of each level open
 LAST = 1024  # examples up to which columns are taken
 SHARE = 16  # one example in so many has a column
 SHORT, PART = 32, 8  # mean non-zeros of short rows; of longer rows columns must hold 1/PART of the non-zeros
@@ -91,24 +95,25 @@ def _open(effects: Effects, seen: int) -> None:
     if not effects.opened.any():
         effects.beliefs[:], effects.pooled[:] = FIRST[:SCORES], FIRST[SCORES:]
     for column in range(count):
-        is_new = column >= effects.opened[OF_BINS, 0]
+        is_new = column >= effects.opened[OF_ONE, 0]
         effects.pairs.two_valued[column] = (is_new or effects.pairs.two_valued[column]) and len(
             {0.0, *sample[:, column]}
         ) <= 2
     listed = _list_pairs(effects, count) if seen >= FROM[0] else 0
     for level in range(LEVELS):
         if seen >= FROM[level]:
-            for column in range(effects.opened[OF_BINS, level], count):
-                edges = edges_of(sample[:, column], int(BINS[level]))
+            for column in range(effects.opened[OF_ONE, level], count):
+                edges = edges_of(sample[:, column], int(KNOTS[level]), int(STEPS[level]))
                 effects.edges[level, column] = np.inf
                 effects.edges[level, column, : len(edges)] = edges
-            effects.opened[OF_BINS, level] = count
-            effects.opened[OF_TWO, level] = min(listed, rooms_of_pairs(effects)[level])
+            effects.opened[OF_ONE, level] = count
+            room = min(listed, PAIRS_OF_LEVELS[level], rooms_of_pairs(effects)[level])
+            effects.opened[OF_TWO, level] = max(effects.opened[OF_TWO, level], room)
 
 
 def rooms_of_pairs(effects: Effects) -> np.ndarray:
     """How many pairs (4,) have room at each level: with more classes there are fewer cells."""
-    rooms: np.ndarray = np.maximum(len(effects.cells) - OF_PAIRS, 0) // BINS**2
+    rooms: np.ndarray = np.maximum(len(effects.cells) - OF_PAIRS, 0) // KNOTS**2
     return rooms
 
 
@@ -142,11 +147,12 @@ def _begin(effects: Effects, place: int, one: int, other: int, gain: float) -> N
     pairs, classes = effects.pairs, effects.cells.shape[2]
     pairs.columns[place] = one, other
     for level in range(LEVELS):
-        size = int(BINS[level]) ** 2
+        size = int(KNOTS[level]) ** 2
         effects.cells[OF_PAIRS[level] + place * size :][:size] = 0.0
     if gain > 0.0 and classes <= BUCKETS:
-        cells = effects.cells[OF_PAIRS[0] + place * BINS[0] ** 2 :][: BINS[0] ** 2]
-        product = np.outer(*(np.arange(BINS[0]) - pairs.means[column] for column in (one, other))).ravel()[: len(cells)]
+        size = KNOTS[PAIRED]
+        cells = effects.cells[OF_PAIRS[PAIRED] + place * size**2 :][: size**2]
+        product = np.outer(*(np.arange(size) - pairs.means[column] for column in (one, other))).ravel()[: len(cells)]
         square = pairs.squares[one, other] / classes
         steps = pairs.slopes[:classes, one, other] / square * np.sqrt(_unit_of(effects))
         cells[:, 0] = -product[:, None] * steps
@@ -163,22 +169,34 @@ def worth_of_pairs(effects: Effects) -> np.ndarray:
     """About twice what each pair (276,) takes off the loss: the sum of w^2 s of its cells."""
     found = np.zeros(PAIRS)
     for level in range(LEVELS):
-        count, size = int(effects.opened[OF_TWO, level]), int(BINS[level]) ** 2
+        count, size = int(effects.opened[OF_TWO, level]), int(KNOTS[level]) ** 2
         cells = effects.cells[OF_PAIRS[level] :][: count * size].astype(float)
         worth = (cells[:, 0] ** 2 * cells[:, 1]).sum(axis=1) / _unit_of(effects)
         found += np.bincount(np.arange(len(worth)) // size, worth, PAIRS)  # with more classes there are fewer cells
     return found
 
 
-def edges_of(numbers: np.ndarray, bins: int) -> np.ndarray:
-    """Numbers among these that part them into so many bins of similar size, or fewer; a number on one is above it.
+def edges_of(numbers: np.ndarray, knots: int, steps: int) -> np.ndarray:
+    """Numbers that lead from the least of these to the largest, over so many knots or fewer, in equal steps of rank.
 
-    >>> edges_of(np.array([3, 1, 2, 0], np.float32), 4)
+    Knots are all numbers that differ, if these are few enough, else quantiles. A number on an edge has passed it. Where
+    there is no number to step on, steps fall on the next one that there is.
+
+    >>> edges_of(np.array([3, 1, 2, 0], np.float32), 4, 1)
     array([1., 2., 3.], dtype=float32)
-    >>> edges_of(np.array([5, 5, 5, 7], np.float32), 4)
-    array([7.], dtype=float32)
+    >>> edges_of(np.array([5, 5, 5, 7], np.float32), 4, 2)
+    array([7., 7.], dtype=float32)
+    >>> edges_of(np.arange(9, dtype=np.float32), 3, 2)
+    array([2., 4., 6., 8.], dtype=float32)
     """
     rising = np.sort(numbers)
-    found = np.unique(rising[np.arange(1, bins) * len(rising) // bins])
-    found = found[found > rising[0]]
-    return found if len(found) or rising[0] == rising[-1] else rising[rising > rising[0]][:1]
+    found = np.unique(rising)
+    if len(found) > knots:
+        found = np.unique(rising[np.append(np.arange(knots - 1) * len(rising) // (knots - 1), -1)])
+    edges = np.repeat(found[1:], steps)
+    for k, (low, high) in enumerate(itertools.pairwise(found)):
+        between = rising[(rising >= low) & (rising < high)]
+        behind = min(between[between > low], default=high)
+        for step in range(1, steps):
+            edges[k * steps + step - 1] = max(between[step * len(between) // steps], behind)
+    return edges

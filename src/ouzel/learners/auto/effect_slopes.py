@@ -5,8 +5,8 @@ curvature, the slope of a score is g / G, its bend max(h u / G, (g / G)^2), and 
 the loss of the lines. By the squared loss G = u, so these are the difference d in units of u, 1, and d^2 / 2 but for a
 constant. Margins that are logarithms have the unit 1. What is far off counts as `STRIKING` units, in u, G and slopes.
 
-Of a pair of columns that has no weights yet, with b the bin of a column among four, m its running mean, and g the slope
-of the loss of the score with pairs,
+Of a pair of columns that has no weights yet, with b where a number lies among the eight knots of its column, m its
+running mean, and g the slope of the loss of the score with pairs,
     S = sum of g (b_i - m_i)(b_j - m_j),    V = sum of g^2 (b_i - m_i)^2 (b_j - m_j)^2,
 so a Newton step along this product takes about S^2 / 2 V off the loss. Where a pair has no effect, S^2 / V has the mean
 1. More than four classes are summed in four buckets, each class with a sign, as a Count-Sketch does (Charikar, Chen &
@@ -29,7 +29,7 @@ STRIKING, KNOWN_FROM = 5.0, 16.0  # numbers are clipped to 5 units from the 16th
 MOST_LOGARITHM = 30.0
 RESIDUALS, SQUARES, LOW, HIGH, SLOPES = range(5, 10)  # places in `totals` of effects
 
-COLUMNS = 64  # that have bins
+COLUMNS = 64  # that have effects
 PAIRS = 276  # that have weights: all pairs of 24 columns
 BUCKETS = 4  # of classes
 PER_BUCKET = 3.0  # of S^2 / V, which chance may add for each bucket beyond the first
@@ -172,14 +172,15 @@ def fade(pairs: Pairs, kept: float) -> None:
 
 
 @force_inline
-def note_slopes(pairs, bins, count, slopes, seen, z, g):
-    """Add the slopes (K,) of an example whose columns are in these bins; `z` (64,) and `g` (4,) are room to work in."""
+def note_slopes(pairs, knots, shares, count, slopes, seen, z, g):
+    """Add the slopes (K,) of an example whose columns lie there; `z` (64,) and `g` (4,) are room to work in."""
     if seen >= ALL_UNTIL and np.int64(seen) % EVERY != 0:
         return
     pairs.counted[0] += 1.0
     for c in range(count):
-        pairs.means[c] += (bins[c] - pairs.means[c]) / pairs.counted[0]
-        z[c] = np.float32(bins[c] - pairs.means[c])
+        b = knots[c] + shares[c]
+        pairs.means[c] += (b - pairs.means[c]) / pairs.counted[0]
+        z[c] = np.float32(b - pairs.means[c])
     many = min(len(slopes), BUCKETS)
     for b in range(many):
         g[b] = np.float32(0.0)

@@ -7,14 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.learners.auto.effects import (
-    BINS,
-    CELLS_OF_BINS,
+    CELLS_OF_COLUMNS,
     COUNT,
     KEPT,
+    KNOTS,
     LEVELS,
-    OF_BINS,
+    OF_ONE,
     OF_PAIRS,
     OF_TWO,
+    PAIRED,
+    STEPS,
     Effects,
 )
 
@@ -50,39 +52,54 @@ def terms_of(effects: Effects, numbers: np.ndarray) -> list[Term]:
     its weights, which is exact where these differ little.
     """
     weights = effects.beliefs + effects.pooled * effects.pool.weights
-    with_bins = weights[1] + weights[2]
-    bins = [_bins(effects, numbers, level) for level in range(LEVELS)]
+    with_columns = weights[1] + weights[2]
+    places = [_places(effects, numbers, level) for level in range(LEVELS)]
     found = []
-    for c in range(columns_with_bins(effects)):
-        levels = [] if effects.pairs.two_valued[c] else _levels(effects, OF_BINS, c)
-        cells = [CELLS_OF_BINS[level] + c * BINS[level] + bins[level][:, c] for level in levels]
-        found.append(Term((c,), with_bins * _sum(effects, cells, len(numbers))))
+    for c in range(columns_with_effects(effects)):
+        added = np.zeros((len(numbers), effects.cells.shape[2]))
+        for level in [] if effects.pairs.two_valued[c] else _levels(effects, OF_ONE, c):
+            knots, shares = places[level][0][:, c], places[level][1][:, c]
+            first = CELLS_OF_COLUMNS[level] + c * KNOTS[level] + knots
+            for k, part in enumerate((1.0 - shares, shares)):
+                added += _weights(effects, first + k, part)
+        found.append(Term((c,), with_columns * added))
     for pair in range(int(effects.opened[OF_TWO].max())):
         one, other = (int(column) for column in effects.pairs.columns[pair])
-        cells = []
-        levels = _levels(effects, OF_TWO, pair)
-        for level in levels[:1] if effects.pairs.two_valued[[one, other]].all() else levels:
-            size = int(BINS[level])
-            cells.append(OF_PAIRS[level] + (pair * size + bins[level][:, one]) * size + bins[level][:, other])
-        found.append(Term((other, one), weights[2] * _sum(effects, cells, len(numbers))))
+        added = np.zeros((len(numbers), effects.cells.shape[2]))
+        for level in _levels(effects, OF_TWO, pair):
+            if level > PAIRED and effects.pairs.two_valued[[one, other]].all():
+                continue
+            size, (knots, shares) = int(KNOTS[level]), places[level]
+            first = OF_PAIRS[level] + (pair * size + knots[:, one]) * size + knots[:, other]
+            for j, along in enumerate((1.0 - shares[:, one], shares[:, one])):
+                for k, part in enumerate((1.0 - shares[:, other], shares[:, other])):
+                    added += _weights(effects, first + j * size + k, along * part)
+        found.append(Term((other, one), weights[2] * added))
     return found
 
 
-def columns_with_bins(effects: Effects) -> int:
-    """How many columns have bins; they are the first."""
-    return int(effects.opened[OF_BINS].max())
+def columns_with_effects(effects: Effects) -> int:
+    """How many columns have effects; they are the first."""
+    return int(effects.opened[OF_ONE].max())
 
 
-def edges_of_terms(effects: Effects, column: int, pairs: bool) -> np.ndarray:
-    """The edges (m,) of a column, rising, of all levels of its bins, or of its pairs."""
-    levels = _levels(effects, OF_TWO, 0) if pairs else _levels(effects, OF_BINS, column)
-    edges = np.unique(np.concatenate([np.empty(0, np.float32), *(effects.edges[level, column] for level in levels)]))
+def edges_of_terms(effects: Effects, column: int, pairs: bool, knots: bool = False) -> np.ndarray:
+    """The edges (m,) of a column, rising, of all levels of its effect, or of its pairs; with `knots` those alone.
+
+    Between two edges what it adds is the same.
+    """
+    levels = _levels(effects, OF_TWO, 0) if pairs else _levels(effects, OF_ONE, column)
+    parts = (
+        effects.edges[level, column, (STEPS[level] - 1 if knots else 0) :: STEPS[level] if knots else 1]
+        for level in levels
+    )
+    edges = np.unique(np.concatenate([np.empty(0, np.float32), *parts]))
     return edges[edges < np.inf]
 
 
 def interval_of(effects: Effects, column: int, number: float, pairs: bool) -> Interval:
-    """Between which edges of a column a number lies, of all levels of its bins, or of its pairs."""
-    edges = edges_of_terms(effects, column, pairs)
+    """Between which knots of a column a number lies, of all levels of its effect, or of its pairs."""
+    edges = edges_of_terms(effects, column, pairs, knots=True)
     below, above = edges[edges <= number], edges[edges > number]
     return float(below.max(initial=-np.inf)), float(above.min(initial=np.inf))
 
@@ -108,15 +125,16 @@ def _levels(effects: Effects, kind: int, place: int) -> list[int]:
     return [level for level in range(LEVELS) if place < effects.opened[kind, level]]
 
 
-def _bins(effects: Effects, numbers: np.ndarray, level: int) -> np.ndarray:
-    edges = effects.edges[level, : numbers.shape[1], : BINS[level] - 1]
-    found: np.ndarray = (edges[None] <= numbers[:, :, None]).sum(axis=2)
+def _places(effects: Effects, numbers: np.ndarray, level: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which knots of a level numbers (n, columns) have reached, and how far they are on the way to the next."""
+    edges = effects.edges[level, : numbers.shape[1], : (KNOTS[level] - 1) * STEPS[level]]
+    passed = (edges[None] <= numbers[:, :, None]).sum(axis=2)
+    return passed // STEPS[level], passed % STEPS[level] / STEPS[level]
+
+
+def _weights(effects: Effects, cells: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Parts (n,) of the weights (n, K) of cells."""
+    found = np.zeros((len(cells), effects.cells.shape[2]))
+    inside = (parts > 0.0) & (cells < len(effects.cells))
+    found[inside] = effects.cells[cells[inside], 0] * parts[inside, None]
     return found
-
-
-def _sum(effects: Effects, cells: list[np.ndarray], count: int) -> np.ndarray:
-    total = np.zeros((count, effects.cells.shape[2]))
-    for some in cells:
-        inside = some < len(effects.cells)
-        total[inside] += effects.cells[some[inside], 0]
-    return total

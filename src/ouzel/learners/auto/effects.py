@@ -1,22 +1,26 @@
-"""Effects of columns beyond a straight line: step functions of one column, and of pairs, learnt on what is left.
+"""Effects of columns beyond a straight line: curves of one column, and of pairs, learnt on what is left.
 
-The linear models give each column of numbers one slope. Here every column is split at quantiles into 4, 8, 16 and 32
-bins, finer ones as examples allow, and so are pairs of columns. A bin, or a pair of bins, has a weight w that
-starts at 0: with the score m_0 of the linear models,
-    m_1 = m_0 + sum of the w of the bins that the columns are in,    m_2 = m_1 + the same for pairs,
+The linear models give each column of numbers one slope. Here every column has knots at quantiles: 4, 8, 16 and 32 of
+them, finer ones as examples allow. Each knot has a weight w that starts at 0. Between two knots what counts goes evenly
+by rank from one weight to the other (hat functions, or linear B-splines; de Boor, 1978, "A Practical Guide to
+Splines"), in steps: a number that has passed r of the S steps from knot k to the next adds (1 - r / S) w_k + r / S
+w_{k+1}. Pairs of columns have a weight for each pair of 8 knots, the first 45 also of 16, between which it goes
+bilinearly. With the score m_0 of the linear models,
+    m_1 = m_0 + sum of what columns add,    m_2 = m_1 + the same for pairs,
 so m_1 is a generalised additive model and m_2 one with interactions (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate
 Intelligible Models with Pairwise Interactions", KDD), learnt in one pass: the weights of m_1 by the loss of m_1, those
-of pairs by that of m_2. For F weights in a sum and the slope g of its loss (AdaGrad; Duchi et al., 2011, eq. (4)):
-    s <- s + g^2,    w <- w - rate g / (F^0.75 sqrt(s + 0.03)).
+of pairs by that of m_2. For F curves in a sum, the slope g of its loss and the part p of a weight that counts
+(AdaGrad; Duchi et al., 2011, eq. (4)):
+    s <- s + (p g)^2,    w <- w - rate p g / (F^0.75 sqrt(s + 0.03)).
 A fourth score pools the three: u_0 m_0 + u_1 m_1 + u_2 m_2, with u by online Newton steps that forget (`mixing.py`), so
 that effects count for more, or less, than they were learnt. The prediction is the mean of the four by the probabilities
 they give, weighed by Fixed Share (`sharing.py`) from almost all on m_0: where the lines suffice, they are what is
 believed. Numbers are learnt by any loss, in units of what m_0 leaves (`effect_slopes.py`), and pooled as differences
 from m_0; their prediction is the mean of the four itself.
 
-Edges are numbers that occurred, and values are only compared with them: no monotone change of a column matters. A
-value that is absent is 0. Which columns and pairs there are, and where edges lie, `effect_columns.py` decides, by the
-slopes of pairs (`effect_slopes.py`).
+Knots and steps are numbers that occurred, and values are only compared with them: no increasing change of a column
+matters. A value that is absent is 0. Which columns and pairs there are, and where knots lie, `effect_columns.py`
+decides, by the slopes of pairs (`effect_slopes.py`).
 """
 
 from __future__ import annotations
@@ -49,15 +53,17 @@ from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, learn_mixtu
 from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, logistic
 from ouzel.sketches.hashing import finish_hash
 
-BINS = np.array([4, 8, 16, 32])  # of a column at each level
-LEVELS, MOST_BINS = len(BINS), 32
-CELLS_OF_BINS = COLUMNS * np.cumsum([0, *BINS[:-1]])  # where those of each level begin
-OF_PAIRS = np.cumsum([COLUMNS * BINS.sum(), *(PAIRS * BINS[:-1] ** 2)])
+KNOTS, STEPS = np.array([4, 8, 16, 32]), np.array([8, 8, 4, 2])  # of a column at each level; from one to the next
+LEVELS, MOST_EDGES = len(KNOTS), int(((KNOTS - 1) * STEPS).max())
+CELLS_OF_COLUMNS = COLUMNS * np.cumsum([0, *KNOTS[:-1]])  # where those of each level begin
+OF_PAIRS = np.cumsum([COLUMNS * KNOTS.sum(), *(PAIRS * KNOTS[:-1] ** 2)])
+PAIRS_OF_LEVELS = np.array([0, PAIRS, 45, 0])  # pairs with cells at each level; 45 are all pairs of 10 columns
+PAIRED = 1  # the first such level, and that of the slopes by which pairs are chosen
 MOST_CELLS = 1 << 17
 SAMPLE = 256  # examples of which numbers are kept
-RATES, NUMBER_RATES = (0.35, 1.1), (0.3, 0.3)  # of bins, and of pairs
+RATES, NUMBER_RATES = (0.35, 1.1), (0.3, 0.5)  # of columns, and of pairs
 DAMPING = 0.03
-SCORES = 3  # that of the linear models; with bins; with pairs
+SCORES = 3  # that of the linear models; with columns; with pairs
 EXPERTS = SCORES + 1  # and the one that pools them
 FIRST = (0.97, 0.01, 0.01, 0.01)  # what they are believed at first
 SHARED = (0.4, 0.2, 0.2, 0.2)  # how what is shared is parted
@@ -68,16 +74,16 @@ MOST_STRIDE = 2.0**40  # rows
 FURTHEST = 1e38  # a weight: of single precision
 TWO, SEVERAL, NUMBERS = range(3)  # what is predicted
 SEEN, COUNT, OFFERED, STRIDE, KEPT = range(5)  # places in `totals`, before those of numbers
-OF_BINS, OF_TWO = range(2)  # places in `opened`
+OF_ONE, OF_TWO = range(2)  # places in `opened`
 
 
 class Effects(NamedTuple):
     columns: np.ndarray  # (64,) uint32  slots of the columns
     column_of: np.ndarray  # (d,) uint8  which column a slot is, from 1; 0 for none
-    edges: np.ndarray  # (4, 64, 31) float32  rising, infinite behind the last
-    opened: np.ndarray  # (2, 4) int64  how many columns have bins, and how many pairs have cells, at each level
+    edges: np.ndarray  # (4, 64, 62) float32  steps from knot to knot, rising, infinite behind the last
+    opened: np.ndarray  # (2, 4) int64  how many columns, and how many pairs, have cells at each level
     sample: np.ndarray  # (256, 64) float32  values of the sampled rows
-    cells: np.ndarray  # (N, 2, K) float32  weights and sums of squared slopes of each bin and pair of bins
+    cells: np.ndarray  # (N, 2, K) float32  weights and sums of squared slopes of each knot and pair of knots
     beliefs: np.ndarray  # (3,) float64
     pooled: np.ndarray  # (1,) float64  how far the pool of the three is believed
     pool: Mixture  # of the three
@@ -96,7 +102,7 @@ def layout(dimension: int, classes: int, budget: float, totals: int = 9) -> Any:
     return Effects(
         columns=uint32(COLUMNS, most=max(dimension - 1, 0)),
         column_of=uint8(dimension, most=COLUMNS),
-        edges=float32(LEVELS, COLUMNS, MOST_BINS - 1, fill=inf, finite=False),
+        edges=float32(LEVELS, COLUMNS, MOST_EDGES, fill=inf, finite=False),
         opened=int64(2, LEVELS, most=PAIRS),
         sample=float32(SAMPLE, COLUMNS),
         cells=float32(cells, 2, classes),
@@ -120,7 +126,7 @@ def check(effects: Effects) -> None:
     fits = len(known) == count and np.array_equal(effects.column_of[effects.columns[:count]], np.arange(1, count + 1))
     require(fits, "columns of effects do not fit their slots")
     require((effects.cells[:, 1] >= 0.0).all(), "effects have sums of squares below 0")
-    require((effects.opened[OF_BINS] <= count).all(), "effects have bins of columns that do not exist")
+    require((effects.opened[OF_ONE] <= count).all(), "effects have cells of columns that do not exist")
     effect_slopes.check(effects.pairs, int(effects.opened[OF_TWO].max()), count)
     mixing.check(effects.pool)
 
@@ -159,61 +165,72 @@ def _read(effects, indices, values, x):
 
 
 @force_inline
-def _bin_of(edges, size, number):
+def _passed(edges, size, number):
     """How many of the edges are not above a number."""
     above = np.int32(0)
     for j in range(size):
         above = np.int32(above + np.int32(edges[j] <= number))  # several at a time
-    return above
+    return np.int64(above)
 
 
 @force_inline
-def _find(effects, x, bins, at):
-    """Write the bins of a row to `bins` (4, 64), and their cells to `at`; return how many there are."""
-    count, most = 0, len(effects.cells)
+def _put(room, count, most, place, part):
+    """Write a cell, and what part of its weight counts, behind `count` of them, if there is any; return how many."""
+    room.at[count], room.parts[count] = place, part
+    return count + (np.int64(part > 0.0) & np.int64(place < most))
+
+
+@force_inline
+def _find(effects, room):
+    """Write where the numbers of a row lie among knots, and the cells of those, to `room`."""
+    count, most, one = 0, len(effects.cells), np.float32(1.0)
+    room.counts[:] = 0
     for level in range(LEVELS):
-        size = BINS[level]
-        for c in range(effects.opened[OF_BINS, level]):
-            if effects.pairs.two_valued[c] > 0:  # has one edge, the same at each level
-                bins[level, c] = np.int64(x[c] >= effects.edges[level, c, 0])
+        size, steps = KNOTS[level], STEPS[level]
+        for c in range(effects.opened[OF_ONE, level]):
+            if effects.pairs.two_valued[c] > 0:  # the second is the one knot behind the first, at each level
+                room.knots[level, c] = np.int64(room.x[c] >= effects.edges[level, c, 0])
+                room.shares[level, c] = 0.0
                 continue
-            bins[level, c] = _bin_of(effects.edges[level, c], size - 1, x[c])
-            at[count] = CELLS_OF_BINS[level] + c * size + bins[level, c]
-            count += at[count] < most
-    return count
-
-
-@force_inline
-def _find_pairs(effects, bins, at, count):
-    """Write the cells of pairs behind the `count` of bins; return how many there are in all."""
-    most = len(effects.cells)
+            passed = _passed(effects.edges[level, c], (size - 1) * steps, room.x[c])
+            knot, share = passed // steps, np.float32(passed % steps) / np.float32(steps)
+            room.knots[level, c], room.shares[level, c] = knot, share
+            place = CELLS_OF_COLUMNS[level] + c * size + knot
+            count = _put(room, count, most, place, one - share)
+            count = _put(room, count, most, place + 1, share)
+            room.counts[OF_ONE] += 1
+    room.ends[OF_ONE] = count
     for level in range(LEVELS):
-        size, before = BINS[level], OF_PAIRS[level]
+        size = KNOTS[level]
         for pair in range(effects.opened[OF_TWO, level]):
-            one, other = effects.pairs.columns[pair, 0], effects.pairs.columns[pair, 1]
-            place = before + (pair * size + bins[level, one]) * size + bins[level, other]
-            at[count] = place
-            count += place < most and (
-                level == 0 or effects.pairs.two_valued[one] + effects.pairs.two_valued[other] < 2
-            )
-    return count
+            first, second = effects.pairs.columns[pair, 0], effects.pairs.columns[pair, 1]
+            if level > PAIRED and effects.pairs.two_valued[first] + effects.pairs.two_valued[second] == 2:
+                continue
+            place = OF_PAIRS[level] + (pair * size + room.knots[level, first]) * size + room.knots[level, second]
+            a, b = room.shares[level, first], room.shares[level, second]
+            count = _put(room, count, most, place, (one - a) * (one - b))
+            count = _put(room, count, most, place + 1, (one - a) * b)
+            count = _put(room, count, most, place + size, a * (one - b))
+            count = _put(room, count, most, place + size + 1, a * b)
+            room.counts[OF_TWO] += 1
+    room.ends[OF_TWO] = count
 
 
 @force_inline
-def _add(cells, at, start, stop, before, scores):
-    """Write the scores before and the weights of some cells to `scores` (K,)."""
+def _add(cells, at, parts, before, scores):
+    """Write the scores before and the weights of some cells, as far as they count, to `scores` (K,)."""
     if len(scores) == 1:
         total = 0.0
-        for k in range(start, stop):
-            total += cells[at[k], 0, 0]
+        for k in range(len(at)):
+            total += parts[k] * cells[at[k], 0, 0]
         scores[0] = before[0] + total
         return
     for c in range(len(scores)):
         scores[c] = before[c]
-    for k in range(start, stop):
+    for k in range(len(at)):
         weights = cells[at[k], 0]
         for c in range(len(scores)):
-            scores[c] += weights[c]
+            scores[c] += parts[k] * weights[c]
 
 
 @force_inline
@@ -238,16 +255,16 @@ def _pool(effects, kind, scores, margins):
 
 
 @force_inline
-def _predict_row(effects, kind, out, x, bins, at, room):
-    """Replace the linear models' prediction in `out` by that of all; return how many cells it has, of bins and all."""
+def _predict_row(effects, kind, out, room):
+    """Replace the linear models' prediction in `out` by that of all."""
     scores, chances, believed = room.scores, room.chances, room.believed
     classes = scores.shape[1]
-    bound = _find(effects, x, bins, at)
-    end = _find_pairs(effects, bins, at, bound)
+    _find(effects, room)
+    bound, end = room.ends
     for c in range(classes):
         scores[0, c] = out[1] - out[0] if kind == TWO else out[c]
-    _add(effects.cells, at, 0, bound, scores[0], scores[1])
-    _add(effects.cells, at, bound, end, scores[1], scores[2])
+    _add(effects.cells, room.at[:bound], room.parts[:bound], scores[0], scores[1])
+    _add(effects.cells, room.at[bound:end], room.parts[bound:end], scores[1], scores[2])
     for e in range(SCORES):
         believed[e] = effects.beliefs[e]
     believed[SCORES] = effects.pooled[0]
@@ -260,7 +277,7 @@ def _predict_row(effects, kind, out, x, bins, at, room):
         out[0] = 0.0
         for e in range(EXPERTS):
             out[0] += believed[e] * scores[e, 0]
-        return bound, end
+        return
     if kind == TWO:
         yes = no = 0.0
         for e in range(EXPERTS):
@@ -268,7 +285,7 @@ def _predict_row(effects, kind, out, x, bins, at, room):
             yes += believed[e] * chances[e, 0]
             no += believed[e] * rest
         out[0], out[1] = 0.0, log(max(yes, LEAST)) - log(max(no, LEAST))
-        return bound, end
+        return
     for e in range(EXPERTS):
         softmax(scores[e], chances[e])
     for c in range(classes):
@@ -276,7 +293,6 @@ def _predict_row(effects, kind, out, x, bins, at, room):
         for e in range(EXPERTS):
             share += believed[e] * chances[e, c]
         out[c] = log(max(share, LEAST))
-    return bound, end
 
 
 @force_inline
@@ -320,14 +336,22 @@ def _learn_pool(effects, kind, loss, room, target, weight, unit, scale):
 
 
 @force_inline
-def _move(cells, at, start, stop, slopes, some, step):
+def _move(cells, at, parts, slopes, some, step):
     """A step of AdaGrad down the slopes (K,) float32 for the weights of some cells, and of the classes `some`."""
     damping = np.float32(DAMPING)
-    for k in range(start, stop):
+    if cells.shape[2] == 1 and len(some) == 1:
+        for k in range(len(at)):
+            slope = parts[k] * slopes[0]
+            square = cells[at[k], 1, 0] + slope * slope
+            cells[at[k], 1, 0] = square
+            cells[at[k], 0, 0] -= step * slope / np.sqrt(square + damping)
+        return
+    for k in range(len(at)):
         weights, squares = cells[at[k], 0], cells[at[k], 1]
         for c in some:
-            squares[c] += slopes[c] * slopes[c]
-            weights[c] -= step * slopes[c] / np.sqrt(squares[c] + damping)
+            slope = parts[k] * slopes[c]
+            squares[c] += slope * slope
+            weights[c] -= step * slope / np.sqrt(squares[c] + damping)
 
 
 @force_inline
@@ -382,14 +406,14 @@ def rescale(effects, unit, low, high):
 
 
 @force_inline
-def _learn_row(effects, kind, loss, target, weight, unit, scale, bound, end, at, room, slopes, some):
-    """A step of the beliefs, and of the weights of a row's cells: `bound` of bins, and those of pairs up to `end`."""
-    scores, chances = room.scores, room.chances
+def _learn_row(effects, kind, loss, target, weight, unit, scale, room, slopes, some):
+    """A step of the beliefs, and of the weights of a row's cells."""
+    scores, chances, first = room.scores, room.chances, 0
     _believe(effects, kind, loss, room, target, min(weight, MOST_WEIGHT), unit, scale)
     _learn_pool(effects, kind, loss, room, target, min(weight, MOST_WEIGHT), unit, scale)
     for e in range(1, SCORES):
-        first, last = (0, bound) if e == 1 else (bound, end)
-        rate, many, count = (NUMBER_RATES if kind == NUMBERS else RATES)[e - 1], np.float64(max(last - first, 1)), 0
+        rate, last, count = (NUMBER_RATES if kind == NUMBERS else RATES)[e - 1], room.ends[e - 1], 0
+        many = np.float64(max(room.counts[e - 1], 1))
         step = rate * unit / sqrt(many * sqrt(many))
         for c in range(scores.shape[1]):
             if kind == NUMBERS:
@@ -399,12 +423,20 @@ def _learn_row(effects, kind, loss, target, weight, unit, scale, bound, end, at,
             slopes[c] = weight * slope
             some[count] = c
             count += abs(slope) > SMALLEST
-        _move(effects.cells, at, first, last, slopes, some[:count], np.float32(step))
+        _move(effects.cells, room.at[first:last], room.parts[first:last], slopes, some[:count], np.float32(step))
+        first = last
 
 
 class Room(NamedTuple):
     """Room to work in, for one example."""
 
+    x: np.ndarray  # (64,) float32  numbers of columns
+    knots: np.ndarray  # (4, 64) int64  which knots they have reached
+    shares: np.ndarray  # (4, 64) float32  how far they are on the way to the next
+    at: np.ndarray  # int64  cells
+    parts: np.ndarray  # float32  of the weights of these that count
+    counts: np.ndarray  # (2,) int64  columns, and pairs, with cells, at all levels
+    ends: np.ndarray  # (2,) int64  where the cells of columns end, and those of pairs
     scores: np.ndarray  # (4, K) float64
     chances: np.ndarray  # (4, K) float64
     margins: np.ndarray  # (3, K) float64  scores as they are pooled
@@ -412,20 +444,20 @@ class Room(NamedTuple):
     direction: np.ndarray  # (3,) float64  slope of the pool's loss
     step: np.ndarray  # (3,) float64  of the pool
     root: np.ndarray  # (3, 3) float64  of the pool's curvature
-    deviations: np.ndarray  # (64,) float32  of bins from their means
+    deviations: np.ndarray  # (64,) float32  of columns from their means
     buckets: np.ndarray  # (4,) float32  slopes of classes
 
 
 @kernel
 def _room(effects):
-    """Room to work in: numbers of columns, their bins, cells; scores and probabilities."""
-    classes, cells = effects.cells.shape[2], LEVELS * (COLUMNS + PAIRS) + 1
-    bins, at, numbers = np.zeros((LEVELS, COLUMNS), np.int64), np.zeros(cells, np.int64), np.zeros((6, EXPERTS))
-    scores, chances, margins = (np.zeros((EXPERTS, classes)), np.zeros((EXPERTS, classes)), np.zeros((SCORES, classes)))
+    classes, cells, numbers = effects.cells.shape[2], LEVELS * (2 * COLUMNS + 4 * PAIRS) + 4, np.zeros((6, EXPERTS))
+    x, deviations = np.zeros((2, COLUMNS), np.float32)
+    scores, chances, margins = np.zeros((3, EXPERTS, classes))
+    knots, shares = np.zeros((LEVELS, COLUMNS), np.int64), np.zeros((LEVELS, COLUMNS), np.float32)
+    at, parts, (counts, ends) = np.zeros(cells, np.int64), np.zeros(cells, np.float32), np.zeros((2, 2), np.int64)
     direction, step, root = numbers[1, :SCORES], numbers[2, :SCORES], numbers[3 : 3 + SCORES, :SCORES]
-    deviations, buckets = np.zeros(COLUMNS, np.float32), np.zeros(BUCKETS, np.float32)
-    room = Room(scores, chances, margins, numbers[0], direction, step, root, deviations, buckets)
-    return np.zeros(COLUMNS, np.float32), bins, at, room
+    pooled = numbers[0], direction, step, root, deviations, np.zeros(BUCKETS, np.float32)
+    return Room(x, knots, shares, at, parts, counts, ends, scores, chances, margins[:SCORES], *pooled)
 
 
 @kernel
@@ -437,33 +469,33 @@ def learn_effects(effects, rows, start, last, targets, importances, kind, loss, 
     totals = effects.totals
     if totals[COUNT] == 0.0:
         return
-    x, bins, at, room = _room(effects)
+    room = _room(effects)
     classes = effects.cells.shape[2]
     slopes, some = np.zeros(classes, np.float32), np.zeros(classes + 1, np.int64)
     for i in range(start, min(last + 1, len(out))):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        _read(effects, rows.indices[here], rows.values[here], x)
+        _read(effects, rows.indices[here], rows.values[here], room.x)
         target, weight, line = np.float64(targets[i]), min(np.float64(importances[i]), MOST_IMPORTANCE), out[i, 0]
         unit = scale = 1.0
         if kind == NUMBERS and weight > 0.0:
             unit, scale = note_number(totals, loss, line, target, weight)
-        if effects.opened[OF_BINS, 0] > 0:
-            bound, end = _predict_row(effects, kind, out[i], x, bins, at, room)
+        if effects.opened[OF_ONE, 0] > 0:
+            _predict_row(effects, kind, out[i], room)
             if weight > 0.0 and unit > 0.0 and scale > 0.0:
-                _learn_row(effects, kind, loss, target, weight, unit, scale, bound, end, at, room, slopes, some)
-                columns = effects.opened[OF_BINS, 0]
-                note_slopes(effects.pairs, bins[0], columns, slopes, totals[SEEN], room.deviations, room.buckets)
+                _learn_row(effects, kind, loss, target, weight, unit, scale, room, slopes, some)
+                count, knots, shares = effects.opened[OF_ONE, PAIRED], room.knots[PAIRED], room.shares[PAIRED]
+                note_slopes(effects.pairs, knots, shares, count, slopes, totals[SEEN], room.deviations, room.buckets)
         if weight > 0.0:
-            _sample(effects, x)
+            _sample(effects, room.x)
 
 
 @kernel
 def predict_effects(effects, rows, kind, out):
     """Replace what the linear models predict of rows, in `out` (n, K), by what all do."""
-    if effects.opened[OF_BINS, 0] == 0:
+    if effects.opened[OF_ONE, 0] == 0:
         return
-    x, bins, at, room = _room(effects)
+    room = _room(effects)
     for i in range(len(out)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        _read(effects, rows.indices[here], rows.values[here], x)
-        _predict_row(effects, kind, out[i], x, bins, at, room)
+        _read(effects, rows.indices[here], rows.values[here], room.x)
+        _predict_row(effects, kind, out[i], room)

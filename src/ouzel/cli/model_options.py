@@ -39,7 +39,7 @@ class Learning:
     l2: Annotated[str | None, option("Strength of the squared l2 penalty.", takes=NUMBER)] = None
     budget: Annotated[str | None, option("Memory budget of a learner in bytes, such as 8KB.", takes=BYTES)] = None
     derived_budget: Annotated[
-        str | None, option("Of auto: memory for bins of columns and for pairs of bins (4MB).", takes=BYTES)
+        str | None, option("Of auto: memory for curves of columns and for pairs (4MB).", takes=BYTES)
     ] = None
     sketch_size: Annotated[str | None, option("Directions that a sketch keeps.", takes=WHOLE_NUMBER)] = None
     epsilon: Annotated[

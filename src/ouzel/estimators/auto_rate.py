@@ -19,9 +19,9 @@ class AutoRateClassifier(Named, Classifier):
     loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
         quantile, poisson, or a term
     learning_rate : multiplies all step sizes; a number from 1e-30 to 1e9
-    forms : columns of numbers: raw, or with bins and pairs too; raw or made
-    derived_budget : bytes for the weights of bins and pairs; a size in bytes, such as 8KB, of 0 or more, as memory
-        allows
+    forms : columns of numbers: raw, or with curves and pairs too; raw or made
+    derived_budget : bytes for the weights of curves and pairs; a size in bytes, such as 8KB, of 0 or more, as
+        memory allows
     class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 
     Examples

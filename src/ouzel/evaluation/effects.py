@@ -23,7 +23,7 @@ MOST_NAMED = 12  # columns that an error lists
 
 
 class Effect(NamedTuple):
-    """The contribution of a column, or of a pair of columns, to margins: a line and a step function."""
+    """The contribution of a column, or of a pair of columns, to margins: a line, and a curve in small steps."""
 
     columns: tuple[str, ...]  # one name, or two
     edges: tuple[np.ndarray, ...]  # (m,) float32 of each column, rising; a number on an edge is above it

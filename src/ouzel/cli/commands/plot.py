@@ -18,7 +18,7 @@ def plot(
 ) -> None:
     """Draw the effect of a column of numbers: the curve that it adds to the margin, over the density of the numbers.
 
-    The default learner gives a column a slope, and bins for what a line does not fit. Of several classes there is a
+    The default learner gives a column a slope, and a curve for what a line does not fit. Of several classes there is a
     line a class, of the ten that the column moves most. A pair of columns is drawn as a heat map of what it adds beyond
     its two columns.
 

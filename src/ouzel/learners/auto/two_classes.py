@@ -55,14 +55,14 @@ class Settings(NamedTuple):
     )
     third_loss: Annotated[Any, "of the third model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
-    forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with bins and pairs too"] = 1.0
-    derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of bins and pairs"] = (
+    forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with curves and pairs too"] = 1.0
+    derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of curves and pairs"] = (
         4.0 * 2**20
     )
 
     @property
     def budget(self) -> float:
-        """Bytes for the weights of bins and pairs of bins; 0 where none are made."""
+        """Bytes for the weights of curves and pairs; 0 where none are made."""
         return self.derived_budget if self.forms else 0.0
 
 

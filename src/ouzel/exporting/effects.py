@@ -91,7 +91,7 @@ def _chosen(graph: Graph, places: tuple[str, str], columns: np.ndarray) -> tuple
 
 
 def _sum(graph: Graph, known: str, at: str, behind: int, parts: str) -> str:
-    """Add the sums (n, K) of parts (n, m) of the weights of the cells so many behind `at` (n, m)."""
+    """Add the sums (n, K) of parts (n, m) of the weights of cells: those at `at` (n, m) + `behind`."""
     weights = graph("Gather", known, graph("Add", at, np.array(behind)))
     return graph(
         "ReduceSum", graph("Mul", weights, graph("Unsqueeze", parts, np.array([2]))), np.array([1]), keepdims=0

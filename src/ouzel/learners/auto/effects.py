@@ -117,9 +117,7 @@ def layout(dimension: int, classes: int, budget: float, totals: int = 9) -> Any:
 def check(effects: Effects) -> None:
     """Refuse effects whose parts do not fit each other."""
     count, known = int(effects.totals[COUNT]), np.flatnonzero(effects.column_of)
-    require(
-        count <= COLUMNS and effects.totals[KEPT] <= SAMPLE, "effects have more columns or samples than there can be"
-    )
+    require(count <= COLUMNS and effects.totals[KEPT] <= SAMPLE, "effects have more columns or samples than fit")
     stride = effects.totals[STRIDE]
     sound = stride == 0.0 or (1.0 <= stride <= MOST_STRIDE and np.frexp(stride)[0] == 0.5)
     require(sound, "the sampling stride of effects is not a power of two")

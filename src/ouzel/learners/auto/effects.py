@@ -218,10 +218,13 @@ def _find(effects, room):
 def _add(cells, at, parts, before, scores):
     """Write the scores before and the weights of some cells, as far as they count, to `scores` (K,)."""
     if len(scores) == 1:
-        total = 0.0
-        for k in range(len(at)):
+        total, other, even = 0.0, 0.0, len(at) // 2 * 2
+        for k in range(0, even, 2):  # two sums do not wait for each other
             total += parts[k] * cells[at[k], 0, 0]
-        scores[0] = before[0] + total
+            other += parts[k + 1] * cells[at[k + 1], 0, 0]
+        for k in range(even, len(at)):
+            total += parts[k] * cells[at[k], 0, 0]
+        scores[0] = before[0] + (total + other)
         return
     for c in range(len(scores)):
         scores[c] = before[c]
@@ -373,10 +376,7 @@ def _is_sample(number, stride):
 
 @force_inline
 def _sample(effects, x):
-    """Sample one random row of every `stride` rows; double the stride when the sample is full.
-
-    No generator's state need be kept for it, as that of a reservoir (`sketches/reservoir.py`) would.
-    """
+    """Sample one random row of every `stride` rows; double the stride when the sample is full."""
     totals, sample, columns = effects.totals, effects.sample, np.int64(effects.totals[COUNT])
     number, stride = np.int64(totals[OFFERED]), max(np.int64(totals[STRIDE]), 1)
     if totals[KEPT] >= SAMPLE and _is_sample(number, stride):

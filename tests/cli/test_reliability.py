@@ -153,6 +153,25 @@ def test_a_signal_to_end_saves_what_was_learnt(folder, number, status):
     assert sorted(entry.name for entry in folder.iterdir()) == ["m", "small.svm", "words.csv"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "at_work"),
+    [
+        (("compare", "small.svm"), "ouzel.comparison.one_pass.learn_side_by_side"),
+        (("convert", "small.svm", "small.arrow"), "ouzel.streams.convert.convert"),
+    ],
+)
+def test_a_command_that_is_interrupted_says_that_it_stopped(ouzel, folder, monkeypatch, arguments, at_work):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(at_work, interrupt)
+    ran = ouzel(*arguments)
+
+    assert ran.status == 130
+    assert ran.err.splitlines()[-1] == "ouzel: stopped"
+
+
 def test_an_analysis_that_is_told_to_end_saves_and_shows_what_it_found(folder):
     command = [*OUZEL, "explain", "-", "--format", "csv", "--label", "y", "--label-positive", "rain", "--model", "m"]
     ran = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)

@@ -24,6 +24,25 @@ def test_they_are_learnt_as_one_by_one(given):
     assert whole.score(EXAMPLES, LABELS) > 0.9
 
 
+@pytest.mark.parametrize("learner", ["adagrad", "adagrad-full"])
+@pytest.mark.parametrize("given", [{}, {"numeric": ["open"]}, {"categorical": ["open"]}])
+def test_truth_values_are_the_same_features_as_in_a_data_frame(learner, given):
+    pandas = pytest.importorskip("pandas")
+    rows = [{"size": float(a), "open": bool(b > 0)} for a, b, _ in X]
+    frame, listed, single = (ouzel.OnlineClassifier(learner, **given) for _ in range(3))
+
+    frame.fit(pandas.DataFrame(rows), LABELS)
+    listed.fit(rows, LABELS)
+    for row, label in zip(rows, LABELS, strict=True):
+        single.learn_one(row, label)
+
+    for model in (frame, listed, single):
+        assert {name for name, *_ in model.top_weights(9)} == {name for name, *_ in single.top_weights(9)}
+        np.testing.assert_allclose(
+            model.decision_function(pandas.DataFrame(rows)), single.decision_function(rows), 1e-9
+        )
+
+
 def test_numbers_and_ranks_are_learnt_of_them():
     assert ouzel.OnlineRegressor("adagrad").fit(EXAMPLES, X[:, 0]).score(EXAMPLES, X[:, 0]) > 0.9
     assert ouzel.OnlineRanker("adagrad").fit(EXAMPLES, X[:, 0]).score(EXAMPLES, X[:, 0]) > 0.9

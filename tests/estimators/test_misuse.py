@@ -42,8 +42,33 @@ MISUSES = {
     "an example that is none": (lambda: model().predict_one(3), "a dictionary of features; got 3"),
     "few features": (lambda: model().top_weights("many"), "n must be a whole number"),
     "importance of none": (lambda: model().feature_importance(-1), "n must be a whole number"),
+    "a lazy frame": (lambda: model().predict(lazy_frame()), "is lazy, and has no rows yet"),
+    "blocks of a lazy frame": (lambda: ouzel.blocks_from(lazy_frame()), "give frame.collect()"),
+    "no columns": (lambda: model().fit(no_columns(), [0, 1]), "0 feature(s) (shape=(2, 0))"),
+    "columns gone": (lambda: of_frame().predict(no_columns()), "0 feature(s) (shape=(2, 0))"),
+    "weights of nothing": (
+        lambda: model().fit(X, Y, sample_weight=[1e-300] * 10),
+        "every weight is at most 1e-300, which single precision rounds to 0; multiply all weights by one number",
+    ),
+    "an infinite value": (
+        lambda: model().learn_one({"0": 1.0, "1": float("inf")}, "wet"),
+        "feature '1' is inf; expected a finite number below 3.4e38",
+    ),
     "another kind of model": (lambda: saved(ouzel.OnlineRegressor), "of the class OnlineClassifier, not OnlineRegres"),
 }  # fmt: skip
+
+
+def lazy_frame():
+    return pytest.importorskip("polars").LazyFrame({"a": [1.0]})
+
+
+def no_columns():
+    return pytest.importorskip("pandas").DataFrame(index=[0, 1])
+
+
+def of_frame():
+    X = pytest.importorskip("pandas").DataFrame({"a": [0.0, 1.0]})
+    return ouzel.OnlineClassifier("adagrad").fit(X, ["wet", "dry"])
 
 
 def saved(kind):

@@ -107,6 +107,8 @@ def answered(arguments: list[str]) -> int:
     """Run a command, turn an error into one line, and return the exit status."""
     try:
         status = application()(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
+        if status == INTERRUPTED:  # Typer makes this of Ctrl-C
+            raise Interrupted
         sys.stdout.flush()
         return int(status or 0)
     except OuzelError as error:

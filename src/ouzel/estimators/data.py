@@ -30,7 +30,7 @@ from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
-from ouzel.streams.frames import as_table, is_table, table_blocks
+from ouzel.streams.frames import as_table, check_collected, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number, types
@@ -40,6 +40,7 @@ OF_ARRAYS: dict[str, Any] = {
     "dtype": [np.float32, np.float64],
     "ensure_all_finite": False,  # `ArrayRows` looks at the values
 }
+LEAST_WEIGHT = float(np.finfo(np.float32).smallest_subnormal) / 2  # this and less is 0 in single precision
 OF_FRAMES = (*OF_COLUMNS, "dates", *DerivedFeatures._fields, "missing")
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
@@ -106,6 +107,8 @@ class FromData:
         """A data frame as a table of Arrow, or a list of dictionaries as rows; None of an array."""
         if not goes_by_name(X):
             return rows_of_dictionaries(X)
+        if not X.shape[1]:  # scikit-learn's words, as those of no row are
+            raise OuzelError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
         table = as_table(X)
         if not table.num_rows:
             raise OuzelError(f"Found array with 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
@@ -154,7 +157,13 @@ class FromData:
         weights = None
         if sample_weight is not None:
             rows = np.zeros((n, 1), np.float32)
-            weights = _check_sample_weight(sample_weight, rows, dtype=np.float32, ensure_non_negative=True)
+            given = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+            if given.max() <= LEAST_WEIGHT:
+                raise OuzelError(
+                    f"nothing to learn: every weight is at most {given.max()}, which single precision rounds "
+                    "to 0; multiply all weights by one number"
+                )
+            weights = _check_sample_weight(given, rows, dtype=np.float32)
         if isinstance(X, DictionaryRows):
             blocks: Iterable[Block] = list(X.blocks(self._reading(model, model.space), labels, label_names, weights))
         elif is_table(X):
@@ -218,10 +227,11 @@ class _Weighed:
 
 def goes_by_name(X: Any) -> bool:
     """Whether data is a table whose columns have names; one of numbers, numbered by pandas, is an array."""
+    check_collected(X)
     if not is_table(X):
         return False
     columns = getattr(X, "columns", ())
-    if not hasattr(X, "dtypes") or any(isinstance(column, str) for column in columns):
+    if not hasattr(X, "dtypes") or not len(columns) or any(isinstance(column, str) for column in columns):
         return True
     return any(getattr(kind, "kind", "O") not in "biuf" for kind in X.dtypes)
 
@@ -229,12 +239,15 @@ def goes_by_name(X: Any) -> bool:
 def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
     """Return the feature space for the first data frame of a model: by name, unless the learner stores a matrix.
 
-    A number for every pair of ids is too much for hashed names; columns of numbers have their places then.
+    A number for every pair of ids is too much for hashed names; columns of numbers have their places then. Truth values
+    are no numbers: in dictionaries of the same rows they are words.
     """
     fields = [field for field in table.schema if options.wants(field.name)]  # two of them may share a name
     columns = [field.name for field in fields]
     numbers = all(
-        (is_number(field.type) or types.is_boolean(field.type)) and options.kind_of(field.name) in (None, NUMBER)
+        options.kind_of(field.name) == NUMBER
+        if types.is_boolean(field.type)
+        else is_number(field.type) and options.kind_of(field.name) in (None, NUMBER)
         for field in fields
     )
     if model.keeps_pairs and numbers:

@@ -13,9 +13,9 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.kernels.jit import specialise
 from ouzel.model.model import Model
-from ouzel.streams.block import Block
+from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.dates import PARTS
-from ouzel.streams.dictionaries import ObjectReader, declared_kinds, other_kinds
+from ouzel.streams.dictionaries import ObjectReader, declared_kinds, not_finite, other_kinds
 from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, numeric_id, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
@@ -93,7 +93,7 @@ class Slots(dict[Any, int]):
             end = -1
         if end < 0:
             if plain:
-                raise DataError(f"feature values must be finite numbers below 1e37; got {x}")
+                raise not_finite(*next(item for item in x.items() if not abs(item[1]) <= LARGEST))
             return self.row(self._by_value(x), plain=True)
         return slots[:end], values[:end]
 

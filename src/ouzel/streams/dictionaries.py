@@ -140,6 +140,11 @@ class ObjectReader:
         return DataError(f"feature {name!r} is {value!r}; {error.expected}{advice}")
 
 
+def not_finite(name: Any, value: Any, where: str = "") -> DataError:
+    """The error of a number that single precision cannot hold, or that is none."""
+    return DataError(f"{where}feature {name!r} is {value}; expected a finite number below 3.4e38")
+
+
 def declared_kinds(names: Iterable[Any], options: Options) -> dict[Any, str]:
     """The kinds that the options declare, by column."""
     declared = {name: options.kind_of(name) for name in names if isinstance(name, str)}
@@ -205,7 +210,7 @@ def _of_dictionaries(rows: list[Any], options: Options, reader: ObjectReader | N
         found |= made
         for name, value in made.items():
             if not abs(value) <= LARGEST:
-                raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
+                raise not_finite(name, value, f"example {number}: ")
             feature = known[name]
             if feature is not None:
                 ids.append(feature)

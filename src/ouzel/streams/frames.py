@@ -26,6 +26,12 @@ def is_table(data: Any) -> bool:
     return hasattr(data, "__arrow_c_stream__") and len(getattr(data, "shape", (0, 0))) == 2
 
 
+def check_collected(data: Any) -> None:
+    """Refuse a lazy frame, such as that of polars: its rows are not there yet."""
+    if type(data).__name__ == "LazyFrame":
+        raise OuzelError("this frame is lazy, and has no rows yet; give frame.collect()")
+
+
 def as_table(data: Any) -> pyarrow.Table:
     """A pandas, polars or Arrow table as one of Arrow, without an index, with a column for each member of objects."""
     import pyarrow

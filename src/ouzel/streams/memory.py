@@ -14,7 +14,7 @@ from ouzel.streams.arrays import ArrayRows, marks_missing
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.block_stream import BlockStream, GivenBlocks
 from ouzel.streams.dictionaries import blocks_of_dictionaries
-from ouzel.streams.frames import as_table, is_table, table_blocks
+from ouzel.streams.frames import as_table, check_collected, is_table, table_blocks
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.labels import Label, as_weights, encode_labels
 from ouzel.streams.limits import UNLIMITED
@@ -65,6 +65,7 @@ def blocks_from(
         model = getattr(model, "model_", model)
         options = {"bits": model.bits, "seed": model.seed, "space": model.space, **options}
     given = make_options(options)
+    check_collected(data)
     if isinstance(data, (str, bytes)) or not (hasattr(data, "shape") or isinstance(data, Iterable) or is_table(data)):
         raise OuzelError(
             f"data is an array, a sparse matrix, a data frame, or pairs of features and label; got {data!r:.80}"

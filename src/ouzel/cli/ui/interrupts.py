@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run
 
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
-SOON = 0.01  # seconds until a signal that arrives while Numba registers functions is raised again
+SOON = 0.01  # seconds until a signal that arrives where Numba cannot be interrupted is raised again
 
 _waiting: list[threading.Timer] = []  # signals to be raised again
 
@@ -91,10 +91,15 @@ class DeferredInterrupt:
             raise KeyboardInterrupt
 
 
-def _is_registering(frame: FrameType | None) -> bool:
-    """Whether this is within Numba's `refresh`. An exception there ends its generators: no kernel loads any more."""
+def _is_within_numba(frame: FrameType | None) -> bool:
+    """Whether an exception would be lost here, or break more than the call.
+
+    In Numba's `refresh` it ends generators, and no kernel loads any more. Where LLVM calls Python it is lost, and with
+    it the kernel that was compiled.
+    """
     while frame is not None:
-        if frame.f_code.co_name == "refresh" and str(frame.f_globals.get("__name__")).startswith("numba."):
+        module, name = str(frame.f_globals.get("__name__")), frame.f_code.co_name
+        if (name == "refresh" and module.startswith("numba.")) or module == "llvmlite.binding.executionengine":
             return True
         frame = frame.f_back
     return False
@@ -113,7 +118,7 @@ def _handle(numbers: list[int], handle: Callable[[int, FrameType | None], None])
         return {}  # only the main thread receives signals
 
     def handler(number: int, frame: FrameType | None) -> None:
-        if _is_registering(frame):
+        if _is_within_numba(frame):
             timer = threading.Timer(SOON, _raise_in, (threading.get_ident(), number))
             timer.daemon = True
             _waiting.append(timer)

@@ -51,8 +51,8 @@ MISUSES = {
         "every weight is at most 1e-300, which single precision rounds to 0; multiply all weights by one number",
     ),
     "an infinite value": (
-        lambda: model().learn_one({"0": 1.0, "1": float("inf")}, "wet"),
-        "feature '1' is inf; expected a finite number below 3.4e38",
+        lambda: of_frame().learn_one({"a": float("inf")}, "wet"),
+        "feature 'a' is inf; expected a finite number below 3.4e38",
     ),
     "another kind of model": (lambda: saved(ouzel.OnlineRegressor), "of the class OnlineClassifier, not OnlineRegres"),
 }  # fmt: skip

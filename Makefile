@@ -69,7 +69,7 @@ pages: .venv/ready  ## run the commands that stand in the pages; write what they
 # without any, for every platform. Those of an earlier build that are still right are kept.
 KERNELS ?= .kernels
 FAMILY ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3,armv8-a)
-SHIPPED := auto adagrad adagrad-rda son-oja awm arow
+SHIPPED := auto adagrad adagrad-rda son-oja awm arow ogd
 
 kernels: .venv/ready  ## compile the kernels that `make wheel` puts into the wheel, into KERNELS=.kernels
 	$(BIN)/ouzel compile --cache-dir $(KERNELS) --cpu $(FAMILY) $(SHIPPED:%=--learner %) --prune

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.cli.commands.compile import LISTING, remove_unused
+from ouzel.cli.commands.compile import FRAMES, LISTING, SINGLE, Runs, remove_unused
 from tests.printed import check
 
 
@@ -51,6 +51,28 @@ def test_nothing_is_left_to_compile(tmp_path):
 
     assert 0 < found["kernels"] < whole["kernels"]
     assert "compiling" not in ran.stdout
+
+
+def test_first_runs_are_those_of_the_commands_and_options_that_a_wheel_promises(tmp_path):
+    with Runs(["auto", "ogd"], None) as runs:
+        ran = [" ".join(command) for _, command in runs._commands()]
+
+    for said in (
+        "--text",
+        "--alarm",
+        "--class-weight",
+        "--explain",
+        "compare two.svm --learners auto,ogd",
+        "predict_proba_one",
+    ):
+        assert any(said in command for command in ran), said
+    assert any(FRAMES in command for command in ran)
+    assert {"large.arrow", "large.parquet"} <= set(runs.files)
+
+
+@pytest.mark.parametrize("program", [FRAMES, SINGLE])
+def test_the_programs_of_first_runs_end_well(program):
+    subprocess.run([sys.executable, "-c", program, "adagrad"], check=True, timeout=300)
 
 
 def test_pruning_leaves_what_is_opened_and_removes_the_rest(tmp_path):

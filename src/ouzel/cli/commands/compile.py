@@ -33,12 +33,23 @@ for kind, labels in TASKS:
         for label in labels:
             model.learn_one({"city=Rome": 1.0, "price": 2.0}, label)
         model.predict_one({"price": 1.0})
+        if hasattr(model, "predict_proba"):
+            model.predict_proba_one({"price": 1.0})
         labels = list(labels[:2]) + list(labels[-1:])
         X = [[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]]
         model.fit(X, labels).predict(X)
     except ouzel.OuzelError:
         pass
 list(ouzel.blocks_from([({"city": "Rome", "price": 2.0}, 1), ({"city": "Bonn"}, 0)]))
+"""
+FRAMES = """
+import datetime, pyarrow as pa, sys, ouzel
+NUMBERS, COUNTS = pa.array([1.0, 0.5, None, 2.0] * 50), pa.array([3, 1, 0, 2] * 50)
+FILLED, WORDS = NUMBERS.fill_null(0.0), pa.array(["Rome", "Bonn", None, "Oslo"] * 50, pa.large_string())
+DAYS = pa.array([datetime.datetime(2024, 1, 1 + k % 7) for k in range(200)])
+for columns in (FILLED, FILLED), (COUNTS, COUNTS), (NUMBERS, COUNTS), (WORDS, COUNTS), (WORDS, NUMBERS, DAYS):
+    X = pa.table({f"c{k}": column for k, column in enumerate(columns)})
+    ouzel.OnlineClassifier(sys.argv[1]).fit(X, ["a", "b"] * 100).predict(X)
 """
 
 LISTING = """
@@ -182,7 +193,16 @@ class Runs:
             yield f"reading {name}", train
             if name != CONVERTED:
                 yield f"reading {name}", [*train, "--cross", "city*price"]
-        yield "predictions", [*ouzel, "test", f"{self.learners[0]}.two.ouzel", "two.svm", "--json"]
+        first, text = self.learners[0], ["--text", "note"]
+        train = [*ouzel, "train", "t.csv", "--learner", first, "--model", "t.ouzel", "--json"]
+        for given in (text, ["--alarm", "0.01"], ["--class-weight", "balanced"]):  # a service has alarms
+            yield "options of training", [*train, *given]
+        yield "comparing", [*ouzel, "compare", "two.svm", "--learners", ",".join(self.learners), "--json"]
+        yield "data frames", [sys.executable, "-c", FRAMES, first]
+        yield "predictions", [*ouzel, "test", f"{first}.two.ouzel", "two.svm", "--json"]
+        for kind in ("two", "three", "numbers"):
+            explained = ["--explain", "3", "--output", "predicted.csv"]
+            yield "explanations", [*ouzel, "predict", f"{first}.{kind}.ouzel", f"{kind}.svm", *explained]
 
     def _run(self, command: list[str]) -> None:
         ran = subprocess.run(command, cwd=self._folder.name, env=self.environment, capture_output=True, text=True)
@@ -214,6 +234,12 @@ def write_files(folder: Path) -> list[str]:
     plain = table.drop_columns("note")
     with pyarrow.OSFile(str(folder / "plain.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, plain.schema) as file:
         file.write_table(plain)
+    city = table.column("city").cast(pyarrow.large_string())  # as data frames hold words
+    large = table.drop_columns("note").set_column(1, "city", city).append_column("age", [list(range(ROWS))])
+    pyarrow.parquet.write_table(large, folder / "large.parquet")
+    with pyarrow.OSFile(str(folder / "large.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, large.schema) as file:
+        file.write_table(large)
     rows = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
     (folder / "t.jsonl").write_text("".join(rows))
-    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow", "plain.parquet", "plain.arrow"]
+    tables = [f"{name}.{suffix}" for name in ("t", "plain", "large") for suffix in ("parquet", "arrow")]
+    return ["t.vw", "t.csv", "t.jsonl", *tables]

@@ -39,6 +39,7 @@ def raised_by(folder, name, text, **options):
         ("a.jsonl", b'{"label": 1, "a": 2}\n{"label": [1]}\n', (2, None, 1, "'label': [1]", None)),
         ("a.csv", b"label,a\n1,2\n0,inf\n", (None, 3, "a", "'inf'", FINITE)),
         ("a.csv", b"label,a\n1,2,3\n", (None, 2, None, "3 cells (1,2,3)", "expected 2, as there are columns")),
+        ("a.csv", b"label,a\n1\n", (None, 2, None, "1 cell (1)", "expected 2, as there are columns")),
     ],
 )
 def test_an_error_of_a_line_or_row_says_where_it_is_and_what_was_found(tmp_path, name, text, expected):

@@ -239,8 +239,8 @@ def goes_by_name(X: Any) -> bool:
 def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
     """Return the feature space for the first data frame of a model: by name, unless the learner stores a matrix.
 
-    A number for every pair of ids is too much for hashed names; columns of numbers have their places then. Truth values
-    are no numbers: in dictionaries of the same rows they are words.
+    A number for every pair of ids is too much for hashed names; columns of numbers have their places then. Booleans
+    are words, as they are in dictionaries of the same rows.
     """
     fields = [field for field in table.schema if options.wants(field.name)]  # two of them may share a name
     columns = [field.name for field in fields]

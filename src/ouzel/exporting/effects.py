@@ -65,7 +65,7 @@ def _weights(effects: Effects) -> np.ndarray:
     opened = _opened_pairs(effects)
     ends = [OF_PAIRS[level] + opened[level] * KNOTS[level] ** 2 for level in range(LEVELS) if opened[level]]
     known = effects.cells[: max([OF_PAIRS[0], *ends]), 0].astype(float)
-    return np.pad(known, ((0, KNOTS[-1] + 1), (0, 0)))  # behind the last ones there is no next, of which no part counts
+    return np.pad(known, ((0, KNOTS[-1] + 1), (0, 0)))  # stand in for the knot after the last one
 
 
 def _opened_pairs(effects: Effects) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
+from ouzel.cli.commands.predict import LITTLE
 from ouzel.model import persistence
 
 
@@ -175,7 +176,7 @@ def test_what_adds_most_to_a_prediction_is_told_beside_it(ouzel, model, small):
         assert row["all_else"] == pytest.approx(row["margin"] - sum(feature["contribution"] for feature in row["why"]))
         told, _, beyond = line.split("\t")[-1].partition(", all else ")
         assert told == f"{first['name']} {first['contribution']:+.3g}"
-        little = max(1e-3, 5e-4 * abs(row["margin"]))  # which is not shown
+        little = max(1e-3, LITTLE * abs(row["margin"]))  # which is not shown
         assert float(beyond or 0.0) == pytest.approx(row["margin"] - first["contribution"], rel=0.01, abs=little)
 
 

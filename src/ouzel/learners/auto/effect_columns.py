@@ -177,10 +177,11 @@ def worth_of_pairs(effects: Effects) -> np.ndarray:
 
 
 def edges_of(numbers: np.ndarray, knots: int, steps: int) -> np.ndarray:
-    """Numbers that lead from the least of these to the largest, over so many knots or fewer, in equal steps of rank.
+    """Return the edges of a column: at most `knots` knots, and from each to the next `steps` steps of equal rank.
 
-    Knots are all numbers that differ, if these are few enough, else quantiles. A number on an edge has passed it. Where
-    there is no number to step on, steps fall on the next one that there is.
+    The knots are the distinct numbers if there are few enough, else quantiles, and always the smallest and the largest.
+    The smallest is no edge. A number that equals an edge has passed it. Where ranks are tied, an edge moves up to the
+    next distinct number.
 
     >>> edges_of(np.array([3, 1, 2, 0], np.float32), 4, 1)
     array([1., 2., 3.], dtype=float32)

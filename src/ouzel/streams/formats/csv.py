@@ -252,10 +252,10 @@ def delimited_batches(
             say(f"{source.name}: {rows} {uneven.lines:,} lines; look for a quotation that does not end")
     elif uneven:
         row = uneven.first
-        lines = lines_in(row.text)
+        lines, cells = lines_in(row.text), "1 cell" if row.actual_columns == 1 else f"{row.actual_columns} cells"
         raise bad_line(
             source.name,
-            f"{row.actual_columns} cells {f'in {lines:,} lines ' if lines > 1 else ''}({_beginning(row.text)})",
+            f"{cells} {f'in {lines:,} lines ' if lines > 1 else ''}({_beginning(row.text)})",
             f"expected {row.expected_columns}, as there are columns",
             row=lines_above(options) + row.number,
             unit="rows",

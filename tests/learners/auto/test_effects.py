@@ -8,7 +8,7 @@ import pytest
 
 import ouzel
 from ouzel.layout import allocate, flat
-from ouzel.learners.auto import effect_columns, effect_slopes, effects
+from ouzel.learners.auto import effect_columns, effect_slopes, effects, simd
 from ouzel.learners.rows import Rows
 from ouzel.model import persistence
 from ouzel.model.model import Model
@@ -125,14 +125,12 @@ def expected(kind, X, lines, y, weights):
 
 BUGS = {
     "an edge is below its bin": ("np.int32(edges[j] <= number)", "np.int32(edges[j] < number)"),
-    "the last edge is left out": ("(size - 1) * steps, room.x[c])", "(size - 1) * steps - 1, room.x[c])"),
-    "there is nothing between knots": ("np.float32(passed % steps)", "np.float32(0 * passed)"),
-    "the knot behind counts whole": ("place, one - share)", "place, one)"),
-    "the next knot of a pair is another one": ("place + size, a * (one - b)", "place + 1, a * (one - b)"),
-    "a corner of a pair is left out": ("place + size + 1, a * b)", "place + size + 1, np.float32(0.0))"),
-    "slopes are not those of the parts that count": ("slope = parts[k] * slopes[c]", "slope = slopes[c]"),
-    "nor of one margin": ("slope = parts[k] * slopes[0]", "slope = slopes[0]"),
-    "squares of one margin are those before": ("np.sqrt(square + damping)", "np.sqrt(square - slope**2 + damping)"),
+    "the last edge is left out": ("(size - 1) << shift, room.x[c])", "((size - 1) << shift) - 1, room.x[c])"),
+    "there is nothing between knots": ("np.float32(passed - (knot << shift))", "np.float32(0 * passed)"),
+    "the knot behind counts whole": ("knot, one - share, share)", "knot, one, share)"),
+    "the next knot of a pair is another one": ("place + size, a * (one - b)", "place + 2, a * (one - b)"),
+    "a corner of a pair is left out": ("a * (one - b), a * b)", "a * (one - b), np.float32(0.0))"),
+    "slopes are not those of the parts that count": ("slope = part * slopes[c]", "slope = slopes[c]"),
     "pairs share cells": ("(pair * size + room.knots[level, first])", "(pair + room.knots[level, first])"),
     "two values have curves of their own": ("= 0.0\n                continue\n", "= 0.0\n"),
     "a value on the one edge is below it": ("room.x[c] >= effects", "room.x[c] > effects"),
@@ -175,6 +173,23 @@ def test_the_transcription_finds_a_planted_bug(bug):
         return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
 
     assert not all(map(fits, KINDS))
+
+
+LANE_BUGS = {
+    "slopes of one margin are not those of the parts that count": ("slope * parts[k, side]", "slope"),
+    "squares of one margin are those before": ("sqrt(cell[1, 0] + damping)", "sqrt(cell[1, 0] - gradient**2 + damping)"),
+    "weights of one margin count whole": (", 0, 0] * parts", ", 0, 0]"),
+    "the cell counts for the next one": ("at[:, None] + [0, 1]", "at[:, None] + [0, 0]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bug", LANE_BUGS)
+def test_the_transcription_finds_a_bug_that_is_planted_in_what_is_done_to_four_cells(bug):
+    rule = interpreted(effects)
+    lanes = interpreted(simd, *LANE_BUGS[bug])
+    vars(rule).update({name: getattr(lanes, name) for name in ("move_weights", "sum_weights")})
+
+    assert not np.allclose(driven("two", *given("two"), rule)[1], expected("two", *given("two")), rtol=1e-5, atol=1e-5)
 
 
 LOSS_BUGS = {

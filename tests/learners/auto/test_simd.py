@@ -1,9 +1,10 @@
-"""Four models learn in one instruction what the plain bodies say."""
+"""Four models, and four cells of effects, learn in one instruction what the plain bodies say."""
 
 import numpy as np
+import pytest
 
 from ouzel.kernels.jit import kernel
-from ouzel.learners.auto.simd import add_squares, add_squares_by_dither, move
+from ouzel.learners.auto.simd import add_squares, add_squares_by_dither, move, move_weights, sum_weights
 
 
 @kernel
@@ -69,3 +70,28 @@ def test_dithered_changes_are_those_of_the_plain_body():
 
     np.testing.assert_allclose(found, expected, rtol=2.0**-23)
     assert (found[:, 4:8] != table[:, 4:8]).any()
+
+
+@kernel
+def cells_in_a_kernel(cells, at, parts, slope, step, damping):
+    move_weights(cells, at, parts, slope, step, damping)
+    return sum_weights(cells, at, parts)
+
+
+@pytest.mark.parametrize("many", [0, 1, 2, 7, 8])
+def test_cells_of_effects_learn_what_the_plain_bodies_say(many):
+    rng = np.random.default_rng(many)
+    cells = np.abs(rng.normal(size=(20, 2, 1))).astype(np.float32)
+    at, parts = 2 * rng.permutation(9)[:many], rng.random((many, 2)).astype(np.float32)
+    parts[::3, 1] = 0.0
+    numbers = tuple(np.float32(number) for number in (-0.7, 0.2, 0.03))
+    found, expected = cells.copy(), cells.copy()
+
+    total = cells_in_a_kernel(found, at, parts, *numbers)
+    move_weights(expected, at, parts, *numbers)
+
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert total == pytest.approx(sum_weights(expected, at, parts), rel=1e-6)
+    untouched = np.ones(20, bool)
+    untouched[at], untouched[at[parts[:, 1] > 0.0] + 1] = False, False
+    np.testing.assert_array_equal(found[untouched], cells[untouched])

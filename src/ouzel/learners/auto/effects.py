@@ -51,9 +51,11 @@ from ouzel.learners.auto.effect_slopes import (
 )
 from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, learn_mixture, softmax
 from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, logistic
+from ouzel.learners.auto.simd import move_weights, sum_weights
 from ouzel.sketches.hashing import finish_hash
 
 KNOTS, STEPS = np.array([4, 8, 16, 32]), np.array([8, 8, 4, 2])  # of a column at each level; from one to the next
+SHIFTS = np.array([3, 3, 2, 1])  # logarithms of the steps
 LEVELS, MOST_EDGES = len(KNOTS), int(((KNOTS - 1) * STEPS).max())
 CELLS_OF_COLUMNS = COLUMNS * np.cumsum([0, *KNOTS[:-1]])  # where those of each level begin
 OF_PAIRS = np.cumsum([COLUMNS * KNOTS.sum(), *(PAIRS * KNOTS[:-1] ** 2)])
@@ -172,10 +174,10 @@ def _passed(edges, size, number):
 
 
 @force_inline
-def _put(room, count, most, place, part):
-    """Write a cell, and what part of its weight counts, behind `count` of them, if there is any; return how many."""
-    room.at[count], room.parts[count] = place, part
-    return count + (np.int64(part > 0.0) & np.int64(place < most))
+def _put(room, count, most, place, first, second):
+    """Write two neighbouring cells, and what parts of their weights count, behind `count` others; return how many."""
+    room.at[count], room.parts[count, 0], room.parts[count, 1] = place, first, second
+    return count + np.int64(place + 1 < most)
 
 
 @force_inline
@@ -184,18 +186,18 @@ def _find(effects, room):
     count, most, one = 0, len(effects.cells), np.float32(1.0)
     room.counts[:] = 0
     for level in range(LEVELS):
-        size, steps = KNOTS[level], STEPS[level]
+        size, shift = KNOTS[level], SHIFTS[level]
+        step = one / np.float32(1 << shift)
         for c in range(effects.opened[OF_ONE, level]):
             if effects.pairs.two_valued[c] > 0:  # the second is the one knot behind the first, at each level
                 room.knots[level, c] = np.int64(room.x[c] >= effects.edges[level, c, 0])
                 room.shares[level, c] = 0.0
                 continue
-            passed = _passed(effects.edges[level, c], (size - 1) * steps, room.x[c])
-            knot, share = passed // steps, np.float32(passed % steps) / np.float32(steps)
+            passed = _passed(effects.edges[level, c], (size - 1) << shift, room.x[c])
+            knot = min(passed >> shift, size - 2)
+            share = np.float32(passed - (knot << shift)) * step
             room.knots[level, c], room.shares[level, c] = knot, share
-            place = CELLS_OF_COLUMNS[level] + c * size + knot
-            count = _put(room, count, most, place, one - share)
-            count = _put(room, count, most, place + 1, share)
+            count = _put(room, count, most, CELLS_OF_COLUMNS[level] + c * size + knot, one - share, share)
             room.counts[OF_ONE] += 1
     room.ends[OF_ONE] = count
     for level in range(LEVELS):
@@ -206,10 +208,8 @@ def _find(effects, room):
                 continue
             place = OF_PAIRS[level] + (pair * size + room.knots[level, first]) * size + room.knots[level, second]
             a, b = room.shares[level, first], room.shares[level, second]
-            count = _put(room, count, most, place, (one - a) * (one - b))
-            count = _put(room, count, most, place + 1, (one - a) * b)
-            count = _put(room, count, most, place + size, a * (one - b))
-            count = _put(room, count, most, place + size + 1, a * b)
+            count = _put(room, count, most, place, (one - a) * (one - b), (one - a) * b)
+            count = _put(room, count, most, place + size, a * (one - b), a * b)
             room.counts[OF_TWO] += 1
     room.ends[OF_TWO] = count
 
@@ -218,20 +218,15 @@ def _find(effects, room):
 def _add(cells, at, parts, before, scores):
     """Write the scores before and the weights of some cells, as far as they count, to `scores` (K,)."""
     if len(scores) == 1:
-        total, other, even = 0.0, 0.0, len(at) // 2 * 2
-        for k in range(0, even, 2):  # two sums do not wait for each other
-            total += parts[k] * cells[at[k], 0, 0]
-            other += parts[k + 1] * cells[at[k + 1], 0, 0]
-        for k in range(even, len(at)):
-            total += parts[k] * cells[at[k], 0, 0]
-        scores[0] = before[0] + (total + other)
+        scores[0] = before[0] + sum_weights(cells, at, parts)
         return
     for c in range(len(scores)):
         scores[c] = before[c]
     for k in range(len(at)):
-        weights = cells[at[k], 0]
-        for c in range(len(scores)):
-            scores[c] += parts[k] * weights[c]
+        for side in range(2):
+            part, weights = parts[k, side], cells[at[k] + side, 0]
+            for c in range(len(scores) if part > 0.0 else 0):
+                scores[c] += part * weights[c]
 
 
 @force_inline
@@ -340,19 +335,16 @@ def _learn_pool(effects, kind, loss, room, target, weight, unit, scale):
 def _move(cells, at, parts, slopes, some, step):
     """A step of AdaGrad down the slopes (K,) float32 for the weights of some cells, and of the classes `some`."""
     damping = np.float32(DAMPING)
-    if cells.shape[2] == 1 and len(some) == 1:
-        for k in range(len(at)):
-            slope = parts[k] * slopes[0]
-            square = cells[at[k], 1, 0] + slope * slope
-            cells[at[k], 1, 0] = square
-            cells[at[k], 0, 0] -= step * slope / np.sqrt(square + damping)
+    if cells.shape[2] == 1:
+        move_weights(cells, at[: len(at) if len(some) else 0], parts, slopes[0], step, damping)
         return
     for k in range(len(at)):
-        weights, squares = cells[at[k], 0], cells[at[k], 1]
-        for c in some:
-            slope = parts[k] * slopes[c]
-            squares[c] += slope * slope
-            weights[c] -= step * slope / np.sqrt(squares[c] + damping)
+        for side in range(2):
+            part, weights, squares = parts[k, side], cells[at[k] + side, 0], cells[at[k] + side, 1]
+            for c in some[: len(some) if part > 0.0 else 0]:
+                slope = part * slopes[c]
+                squares[c] += slope * slope
+                weights[c] -= step * slope / np.sqrt(squares[c] + damping)
 
 
 @force_inline
@@ -431,8 +423,8 @@ class Room(NamedTuple):
     x: np.ndarray  # (64,) float32  numbers of columns
     knots: np.ndarray  # (4, 64) int64  which knots they have reached
     shares: np.ndarray  # (4, 64) float32  how far they are on the way to the next
-    at: np.ndarray  # int64  cells
-    parts: np.ndarray  # float32  of the weights of these that count
+    at: np.ndarray  # (n,) int64  cells, each with the next one
+    parts: np.ndarray  # (n, 2) float32  of the weights of these that count
     counts: np.ndarray  # (2,) int64  columns, and pairs, with cells, at all levels
     ends: np.ndarray  # (2,) int64  where the cells of columns end, and those of pairs
     scores: np.ndarray  # (4, K) float64
@@ -448,11 +440,11 @@ class Room(NamedTuple):
 
 @kernel
 def _room(effects):
-    classes, cells, numbers = effects.cells.shape[2], LEVELS * (2 * COLUMNS + 4 * PAIRS) + 4, np.zeros((6, EXPERTS))
+    classes, cells, numbers = effects.cells.shape[2], LEVELS * (COLUMNS + 2 * PAIRS) + 1, np.zeros((6, EXPERTS))
     x, deviations = np.zeros((2, COLUMNS), np.float32)
     scores, chances, margins = np.zeros((3, EXPERTS, classes))
     knots, shares = np.zeros((LEVELS, COLUMNS), np.int64), np.zeros((LEVELS, COLUMNS), np.float32)
-    at, parts, (counts, ends) = np.zeros(cells, np.int64), np.zeros(cells, np.float32), np.zeros((2, 2), np.int64)
+    at, parts, (counts, ends) = np.zeros(cells, np.int64), np.zeros((cells, 2), np.float32), np.zeros((2, 2), np.int64)
     direction, step, root = numbers[1, :SCORES], numbers[2, :SCORES], numbers[3 : 3 + SCORES, :SCORES]
     pooled = numbers[0], direction, step, root, deviations, np.zeros(BUCKETS, np.float32)
     return Room(x, knots, shares, at, parts, counts, ends, scores, chances, margins[:SCORES], *pooled)

@@ -1,4 +1,4 @@
-"""What the default does to every feature of an example, for four of its models in one instruction each.
+"""What the default does to every feature of an example, and to cells of effects, four numbers in one instruction.
 
 Their columns of the table are [four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes
 from s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams
@@ -19,6 +19,7 @@ from ouzel.kernels.simd import FUSED, INTEGER, four_at, in_all_lanes, in_llvm
 TINIEST = 1e-37  # gradients are taken for no less, nor values
 LARGEST = 1e18  # gradients are taken for no more: the square is finite
 FURTHEST = 1e36  # no weight goes further than this: products with values are finite
+PAIR = ir.VectorType(ir.FloatType(), 2)
 ONE_NUMBER, FOUR, BITS = ir.FloatType(), ir.VectorType(ir.FloatType(), 4), ir.VectorType(ir.IntType(32), 4)
 QUARTET = types.UniTuple(types.float32, 4)
 WEIGHTS, ROOTS = 0, 4  # columns
@@ -153,3 +154,77 @@ def move(table, slots, values, steps):
         weights = table[slot, WEIGHTS : WEIGHTS + 4]
         moved = weights - np.array(steps) * z * table[slot, ROOTS : ROOTS + 4]
         weights[:] = np.where(np.abs(moved) <= FURTHEST, moved, weights)
+
+
+def _each_two(builder: Any, cells: Any, at: Any, parts: Any, work: Any) -> None:
+    """For all places, two at a time, `work(weights, squares, parts, store)` of two neighbouring cells at each."""
+
+    def lanes(*places: int) -> Any:
+        return ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
+
+    def cell(k: Any) -> Any:
+        place = builder.shl(builder.load(builder.gep(at.data, [k])), INTEGER(1))
+        return four_at(builder, builder.gep(cells.data, [place]))
+
+    def part(k: Any) -> Any:
+        address = builder.gep(parts.data, [builder.shl(k, INTEGER(1))])
+        return builder.load(builder.bitcast(address, PAIR.as_pointer()), align=4)
+
+    count = cgutils.unpack_tuple(builder, at.shape, 1)[0]
+    with cgutils.for_range_slice(builder, INTEGER(0), count, INTEGER(2), inc=True) as (k, _):
+        after = builder.add(k, INTEGER(1))
+        whole = builder.icmp_signed("<", after, count)
+        other = builder.select(whole, after, k)  # the last one twice, of which nothing counts
+        first, second = cell(k), cell(other)
+        one, two = builder.load(first, align=4), builder.load(second, align=4)
+        counted = builder.select(whole, part(other), ir.Constant(PAIR, [0.0] * 2))
+
+        def store(weights: Any, squares: Any, first: Any = first, second: Any = second) -> None:
+            builder.store(builder.shuffle_vector(weights, squares, lanes(2, 6, 3, 7)), second, align=4)
+            builder.store(builder.shuffle_vector(weights, squares, lanes(0, 4, 1, 5)), first, align=4)
+
+        weights, squares = (builder.shuffle_vector(one, two, lanes(*places)) for places in ((0, 2, 4, 6), (1, 3, 5, 7)))
+        work(weights, squares, builder.shuffle_vector(part(k), counted, lanes(0, 1, 2, 3)), store)
+
+
+def _sum_weights(builder: Any, cells: Any, at: Any, parts: Any) -> Any:
+    numbers = ir.VectorType(ir.DoubleType(), 4)
+    total = cgutils.alloca_once_value(builder, ir.Constant(numbers, [0.0] * 4))
+    builder.store(ir.Constant(numbers, [0.0] * 4), total)
+
+    def work(weights: Any, squares: Any, parts: Any, store: Any) -> None:
+        more = builder.fpext(builder.fmul(weights, parts), numbers)
+        builder.store(builder.fadd(builder.load(total), more), total)
+
+    _each_two(builder, cells, at, parts, work)
+    sums = [builder.extract_element(builder.load(total), ir.Constant(ir.IntType(32), e)) for e in range(4)]
+    return builder.fadd(builder.fadd(sums[0], sums[1]), builder.fadd(sums[2], sums[3]))
+
+
+def _move_weights(builder: Any, cells: Any, at: Any, parts: Any, slope: Any, step: Any, damping: Any) -> None:
+    slope, step, damping = (in_all_lanes(builder, number) for number in (slope, step, damping))
+
+    def work(weights: Any, squares: Any, parts: Any, store: Any) -> None:
+        slopes = builder.fmul(slope, parts)
+        squares = builder.fadd(squares, builder.fmul(slopes, slopes, flags=FUSED), flags=FUSED)
+        roots = _call(builder, "sqrt", builder.fadd(squares, damping))
+        store(builder.fsub(weights, builder.fdiv(builder.fmul(step, slopes), roots)), squares)
+
+    _each_two(builder, cells, at, parts, work)
+
+
+@in_llvm(_sum_weights, types.float64)
+def sum_weights(cells, at, parts):
+    """The weights of cells `at` (n,) and of the next ones, each times its part (n, 2); `cells` is (N, 2, 1)."""
+    products = cells[at[:, None] + [0, 1], 0, 0] * parts
+    return products.sum(dtype=np.float64)
+
+
+@in_llvm(_move_weights)
+def move_weights(cells, at, parts, slope, step, damping):
+    """A step of AdaGrad for them, down the slope times the part: s <- s + g^2, w <- w - step g / sqrt(s + damping)."""
+    for k in range(len(at)):
+        for side in range(2):
+            cell, gradient = cells[at[k] + side], slope * parts[k, side]
+            cell[1, 0] += gradient * gradient
+            cell[0, 0] -= step * gradient / np.sqrt(cell[1, 0] + damping)

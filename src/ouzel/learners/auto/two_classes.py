@@ -29,7 +29,7 @@ from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, ro
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
-from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
+from ouzel.learners.auto.standardisation import DENSE, FOUND, NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
@@ -132,11 +132,17 @@ def _predict(state, rows, settings, scores, work):
     predict_effects(state.effects, rows, effects.TWO, scores)
 
 
+@inline_source
+def _is_far_apart(totals):
+    """Whether most features of an example are rare ones, whose rows memory sends while another example is learnt."""
+    return totals[FOUND] > 2.0 * totals[DENSE] * totals[SEEN]
+
+
 @force_inline
 def _learn_lines(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block by the linear models; `scores` (n, classes) takes their predictions before each example."""
     for i in range(start, len(targets)):
-        if i + 1 < len(targets) and not newton_block.worthwhile(state.block.totals):
+        if i + 1 < len(targets) and _is_far_apart(state.features.totals):
             ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
             fetch_ahead(state.features.moments, ahead)
             fetch_ahead(state.table, ahead)

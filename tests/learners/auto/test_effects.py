@@ -177,7 +177,7 @@ def test_the_transcription_finds_a_planted_bug(bug):
 
 LANE_BUGS = {
     "slopes of one margin are not those of the parts that count": ("slope * parts[k, side]", "slope"),
-    "squares of one margin are those before": ("sqrt(cell[1, 0] + damping)", "sqrt(cell[1, 0] - gradient**2 + damping)"),
+    "squares of one margin are of before": ("sqrt(cell[1, 0] + damping)", "sqrt(cell[1, 0] - gradient**2 + damping)"),
     "weights of one margin count whole": (", 0, 0] * parts", ", 0, 0]"),
     "the cell counts for the next one": ("at[:, None] + [0, 1]", "at[:, None] + [0, 0]"),
 }  # fmt: skip

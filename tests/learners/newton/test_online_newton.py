@@ -8,6 +8,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners.newton import online_newton as ons
 from ouzel.learners.newton import online_newton_invariant as invariant
 from ouzel.learners.rows import Rows
+from ouzel.model.model import Model
 from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Logistic, Squared
 from tests.learners.streams import merged_states
@@ -249,3 +250,17 @@ def test_through_a_model_invariance_holds_as_far_as_single_precision_does(condit
 
     np.testing.assert_allclose(margins[1], margins[0], atol=apart)
     np.testing.assert_array_equal(np.sign(margins[1]), np.sign(margins[0]))
+
+
+def test_rounding_takes_nothing_off_the_inverse_below_zero():
+    rows = np.tile([[3000.0, 0.0], [1600.0, 1.0]], (30, 1))
+    importances = np.resize([1.0, 0.0, 1e9, 1e-9, 1.0, 1e9, 1e-30], len(rows))
+
+    model = Model("ons-invariant", loss="squared-hinge")
+    for row, label, importance in zip(rows, np.arange(len(rows)) % 3, importances, strict=True):
+        slots = np.flatnonzero(row).astype(np.uint32)
+        model.learn_one(slots, row[slots].astype(np.float32), int(label), np.float32(importance))
+
+    for state in model.states:
+        assert (np.diagonal(state.inverse) >= 0.0).all()
+        assert np.abs(state.inverse).max() <= invariant.LARGEST_INVERSE

@@ -8,8 +8,8 @@ With Q an orthonormal basis of the range of A, and c = Q x, A = Q' B Q and w = Q
   and then with s = (curvature + eta / sqrt(t)) slope^2
     B <- B + s c c',    v <- v - slope B^-1 c.
   x not in the range: of the optimal points that with w'x = 0 is taken, for w'x is not determined by the past (the
-  lemma's own makes predictions depend on coordinates). If the gradient is not 0, Q gains the rest of x beyond the
-  range, of length r, and
+  lemma's own makes predictions depend on coordinates). If the gradient is not 0, nor so small that B^-1 would
+  overflow, Q gains the rest of x beyond the range, of length r, and
     B^-1 <- [B^-1, -B^-1 c / r; ., (1 / s + c' B^-1 c) / r^2],    w'x = -slope / s.
 An example costs the square of the number of slots seen so far, memory is twice the square of the room for them.
 """
@@ -129,11 +129,13 @@ def learn_row(state, indices, values, target, importance, settings):
     if inside:
         if projects(settings.bound) and free != margin and square > 0.0:
             weight -= (free - margin) / square * solved
-        shrink = 1.0 + size * square
+        shrink, sound = 1.0 + size * square, True
         weight -= slope / shrink * solved
-        for i in range(rank):
+        for i in range(rank):  # what would not be above 0 on the diagonal is rounding
+            sound &= size / shrink * solved[i] * solved[i] < inverse[i, i]
+        for i in range(rank if sound else 0):
             inverse[i] -= size / shrink * solved[i] * solved
-    elif size > 0.0:
+    elif size > 0.0 and (1.0 / size + square) / beyond**2 <= LARGEST_INVERSE:
         state.basis[rank, :count] = rest / beyond
         state.weight[rank] = -(np.sum(weight * along) + slope / size) / beyond
         state.inverse[rank, :rank] = -solved / beyond

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ouzel.kernels.jit import kernel
-from ouzel.learners.auto.newton_block import subtract, take_off
+from ouzel.learners.auto.newton_block import subtract
+from ouzel.learners.auto.simd import take_off
 
 
 @kernel

@@ -20,14 +20,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils
 
 from ouzel.deferred import deferred
 from ouzel.kernels.jit import force_inline, inline_source
-from ouzel.kernels.simd import FUSED, INTEGER, NUMBER, in_all_lanes, in_llvm
 from ouzel.layout import float64, require, uint32
 from ouzel.learners.auto.mixing import MOST_MEMBERS
+from ouzel.learners.auto.simd import take_off
 from ouzel.learners.auto.standardisation import COUNT
 
 if TYPE_CHECKING:
@@ -227,42 +225,6 @@ def multiply(matrix, chosen, z, v):
         i = chosen[k]
         for place in range(len(v)):
             v[place] += z[i] * matrix[i, place]
-
-
-def _take_off(builder: Any, matrix: Any, v: Any, factor: Any, ratio: Any) -> None:
-    """Four rows and eight columns at a time, so that v is loaded seldom; what is left over in smaller parts."""
-    count, width = cgutils.unpack_tuple(builder, v.shape, 1)[0], cgutils.unpack_tuple(builder, matrix.shape, 2)[1]
-
-    def columns(rows: list[Any], steps: list[Any], lanes: int, first: Any, end: Any) -> None:
-        kind = ir.VectorType(NUMBER, lanes).as_pointer()
-        wide = in_all_lanes(builder, factor, lanes), [in_all_lanes(builder, step, lanes) for step in steps]
-        with cgutils.for_range_slice(builder, first, end, INTEGER(lanes), inc=True) as (j, _):
-            part = builder.load(builder.bitcast(builder.gep(v.data, [j]), kind), align=8)
-            for row, step in zip(rows, wide[1], strict=True):
-                address = builder.bitcast(builder.gep(row, [j]), kind)
-                kept = builder.fmul(wide[0], builder.load(address, align=8), flags=FUSED)
-                changed = builder.fsub(kept, builder.fmul(step, part, flags=FUSED), flags=FUSED)
-                builder.store(changed, address, align=8)
-
-    def together(many: int, first: Any, end: Any) -> None:
-        with cgutils.for_range_slice(builder, first, end, INTEGER(many), inc=True) as (i, _):
-            places = [builder.add(i, INTEGER(place)) for place in range(many)]
-            steps = [builder.fmul(ratio, builder.load(builder.gep(v.data, [place]))) for place in places]
-            rows = [builder.gep(matrix.data, [builder.mul(place, width)]) for place in places]
-            whole = builder.and_(count, INTEGER(-8))
-            columns(rows, steps, 8, INTEGER(0), whole)
-            columns(rows, steps, 1, whole, count)
-
-    fours = builder.and_(count, INTEGER(-4))
-    together(4, INTEGER(0), fours)
-    together(1, fours, count)
-
-
-@in_llvm(_take_off)
-def take_off(matrix, v, factor, ratio):
-    """matrix <- factor matrix - ratio v v', in the first len(v) rows and columns."""
-    here = slice(len(v))
-    matrix[here, here] = factor * matrix[here, here] - np.outer(ratio * v, v)
 
 
 @force_inline

@@ -1,4 +1,4 @@
-"""What the default does to every feature of an example, and to cells of effects, four numbers in one instruction.
+"""What the default does to every feature of an example, to cells of effects and to a covariance, several numbers at once.
 
 Their columns of the table are [four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes
 from s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams
@@ -14,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from ouzel.kernels.simd import FUSED, INTEGER, four_at, in_all_lanes, in_llvm
+from ouzel.kernels.simd import FUSED, INTEGER, NUMBER, four_at, in_all_lanes, in_llvm
 
 TINIEST = 1e-37  # gradients are taken for no less, nor values
 LARGEST = 1e18  # gradients are taken for no more: the square is finite
@@ -215,7 +215,7 @@ def _move_weights(builder: Any, cells: Any, at: Any, parts: Any, slope: Any, ste
 
 @in_llvm(_sum_weights, types.float64)
 def sum_weights(cells, at, parts):
-    """The weights of cells `at` (n,) and of the next ones, each times its part (n, 2); `cells` is (N, 2, 1)."""
+    """Sum of the weights of cells `at` (n,) and of the next ones, each times its part (n, 2); `cells` is (N, 2, 1)."""
     products = cells[at[:, None] + [0, 1], 0, 0] * parts
     return products.sum(dtype=np.float64)
 
@@ -228,3 +228,39 @@ def move_weights(cells, at, parts, slope, step, damping):
             cell, gradient = cells[at[k] + side], slope * parts[k, side]
             cell[1, 0] += gradient * gradient
             cell[0, 0] -= step * gradient / np.sqrt(cell[1, 0] + damping)
+
+
+def _take_off(builder: Any, matrix: Any, v: Any, factor: Any, ratio: Any) -> None:
+    """Four rows and eight columns at a time, so that v is loaded seldom; what is left over in smaller parts."""
+    count, width = cgutils.unpack_tuple(builder, v.shape, 1)[0], cgutils.unpack_tuple(builder, matrix.shape, 2)[1]
+
+    def columns(rows: list[Any], steps: list[Any], lanes: int, first: Any, end: Any) -> None:
+        kind = ir.VectorType(NUMBER, lanes).as_pointer()
+        kept, taken = in_all_lanes(builder, factor, lanes), [in_all_lanes(builder, step, lanes) for step in steps]
+        with cgutils.for_range_slice(builder, first, end, INTEGER(lanes), inc=True) as (j, _):
+            part = builder.load(builder.bitcast(builder.gep(v.data, [j]), kind), align=8)
+            for row, step in zip(rows, taken, strict=True):
+                address = builder.bitcast(builder.gep(row, [j]), kind)
+                before = builder.fmul(kept, builder.load(address, align=8), flags=FUSED)
+                changed = builder.fsub(before, builder.fmul(step, part, flags=FUSED), flags=FUSED)
+                builder.store(changed, address, align=8)
+
+    def together(many: int, first: Any, end: Any) -> None:
+        with cgutils.for_range_slice(builder, first, end, INTEGER(many), inc=True) as (i, _):
+            places = [builder.add(i, INTEGER(place)) for place in range(many)]
+            steps = [builder.fmul(ratio, builder.load(builder.gep(v.data, [place]))) for place in places]
+            rows = [builder.gep(matrix.data, [builder.mul(place, width)]) for place in places]
+            whole = builder.and_(count, INTEGER(-8))
+            columns(rows, steps, 8, INTEGER(0), whole)
+            columns(rows, steps, 1, whole, count)
+
+    fours = builder.and_(count, INTEGER(-4))
+    together(4, INTEGER(0), fours)
+    together(1, fours, count)
+
+
+@in_llvm(_take_off)
+def take_off(matrix, v, factor, ratio):
+    """matrix <- factor matrix - ratio v v', in the first len(v) rows and columns."""
+    here = slice(len(v))
+    matrix[here, here] = factor * matrix[here, here] - np.outer(ratio * v, v)

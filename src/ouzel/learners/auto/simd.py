@@ -1,4 +1,4 @@
-"""What the default does to every feature of an example, to cells of effects and to a covariance, several numbers at once.
+"""What the default does to features, to cells of effects and to a covariance, several numbers at once.
 
 Their columns of the table are [four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes
 from s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams

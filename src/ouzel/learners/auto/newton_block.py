@@ -98,7 +98,10 @@ def admit(block, places, slots, moments, seen):
                 block.slots[place] = slot
                 block.totals[MEMBERS] += 1.0
                 places[slot] = place + 1
-            else:
+            elif moments[slot, COUNT] > 2.0 * block.totals[LEAST]:  # which members may have left behind
+                block.totals[LEAST] = moments[block.slots[0], COUNT]
+                for place in range(1, MOST):
+                    block.totals[LEAST] = min(block.totals[LEAST], moments[block.slots[place], COUNT])
                 crowded |= moments[slot, COUNT] > 2.0 * block.totals[LEAST]
         present += places[slot] > 0
     block.totals[PRESENT] += present

@@ -36,6 +36,7 @@ from ouzel.terms.losses import Logistic, derivative
 
 OUTSIDE = 1e-8  # of its length that an example has beyond the range to count as outside it
 RANK = 2  # in counts
+MOST_SHRUNK = 1e12  # by which c' B^-1 c is divided at once: beyond, rounding would leave nothing, or less
 LARGEST_INVERSE = 1e200  # of squares of the smallest numbers, many times over
 
 
@@ -131,10 +132,11 @@ def learn_row(state, indices, values, target, importance, settings):
             weight -= (free - margin) / square * solved
         shrink, sound = 1.0 + size * square, True
         weight -= slope / shrink * solved
+        part = size / shrink if size * square < MOST_SHRUNK else (1.0 - 1.0 / MOST_SHRUNK) / square
         for i in range(rank):  # what would not be above 0 on the diagonal is rounding
-            sound &= size / shrink * solved[i] * solved[i] < inverse[i, i]
+            sound &= part * solved[i] * solved[i] < inverse[i, i]
         for i in range(rank if sound else 0):
-            inverse[i] -= size / shrink * solved[i] * solved
+            inverse[i] -= part * solved[i] * solved
     elif size > 0.0 and (1.0 / size + square) / beyond**2 <= LARGEST_INVERSE:
         state.basis[rank, :count] = rest / beyond
         state.weight[rank] = -(np.sum(weight * along) + slope / size) / beyond

@@ -123,6 +123,12 @@ def expected(kind, X, lines, y, weights):
     return np.array([slow.learn(*row) for row in rows])
 
 
+def fits(kind, rule):
+    """Whether effects learnt by these kernels are those of the transcription."""
+    parts = given(kind)
+    return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
+
+
 BUGS = {
     "an edge is below its bin": ("np.int32(edges[j] <= number)", "np.int32(edges[j] < number)"),
     "the last edge is left out": ("(size - 1) << shift, room.x[c])", "((size - 1) << shift) - 1, room.x[c])"),
@@ -168,11 +174,7 @@ def test_in_plain_python_too_they_are_those_of_the_transcription(kind):
 def test_the_transcription_finds_a_planted_bug(bug):
     rule = interpreted(effects, *BUGS[bug])
 
-    def fits(kind):
-        parts = given(kind)
-        return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
-
-    assert not all(map(fits, KINDS))
+    assert not all(fits(kind, rule) for kind in KINDS)
 
 
 LANE_BUGS = {
@@ -189,7 +191,7 @@ def test_the_transcription_finds_a_bug_that_is_planted_in_what_is_done_to_four_c
     lanes = interpreted(simd, *LANE_BUGS[bug])
     vars(rule).update({name: getattr(lanes, name) for name in ("move_weights", "sum_weights")})
 
-    assert not np.allclose(driven("two", *given("two"), rule)[1], expected("two", *given("two")), rtol=1e-5, atol=1e-5)
+    assert not fits("two", rule)
 
 
 LOSS_BUGS = {
@@ -209,11 +211,7 @@ def test_the_transcription_finds_a_bug_that_is_planted_in_losses(bug):
     losses = interpreted(effect_slopes, *LOSS_BUGS[bug])
     vars(rule).update({name: getattr(losses, name) for name in ("bend_of", "cost_of", "note_number", "slope_of")})
 
-    def fits(kind):
-        parts = given(kind)
-        return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
-
-    assert not all(map(fits, TERMS))
+    assert not all(fits(kind, rule) for kind in TERMS)
 
 
 PAIRS_BUGS = {
@@ -229,11 +227,7 @@ def test_the_transcription_finds_a_bug_that_is_planted_in_slopes_of_pairs(bug):
     rule = interpreted(effects)
     rule.note_slopes = interpreted(effect_slopes, *PAIRS_BUGS[bug]).note_slopes
 
-    def fits(kind):
-        parts = given(kind)
-        return np.allclose(driven(kind, *parts, rule)[1], expected(kind, *parts), rtol=1e-5, atol=1e-5)
-
-    assert not all(map(fits, KINDS))
+    assert not all(fits(kind, rule) for kind in KINDS)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "counts"])

@@ -180,8 +180,8 @@ def edges_of(numbers: np.ndarray, knots: int, steps: int) -> np.ndarray:
     """Return the edges of a column: at most `knots` knots, and from each to the next `steps` steps of equal rank.
 
     The knots are the distinct numbers if there are few enough, else quantiles, and always the smallest and the largest.
-    The smallest is no edge. A number that equals an edge has passed it. Where ranks are tied, an edge moves up to the
-    next distinct number.
+    All but the smallest are edges. A value equal to an edge lies above it. Where ranks are tied, the edge is the next
+    larger number.
 
     >>> edges_of(np.array([3, 1, 2, 0], np.float32), 4, 1)
     array([1., 2., 3.], dtype=float32)

@@ -55,7 +55,7 @@ from ouzel.learners.auto.simd import move_weights, sum_weights
 from ouzel.sketches.hashing import finish_hash
 
 KNOTS, STEPS = np.array([4, 8, 16, 32]), np.array([8, 8, 4, 2])  # of a column at each level; from one to the next
-SHIFTS = np.log2(STEPS).astype(np.int64)
+SHIFTS = np.log2(STEPS).astype(np.int64)  # a shift divides faster
 LEVELS, MOST_EDGES = len(KNOTS), int(((KNOTS - 1) * STEPS).max())
 CELLS_OF_COLUMNS = COLUMNS * np.cumsum([0, *KNOTS[:-1]])  # where those of each level begin
 OF_PAIRS = np.cumsum([COLUMNS * KNOTS.sum(), *(PAIRS * KNOTS[:-1] ** 2)])

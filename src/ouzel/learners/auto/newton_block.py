@@ -25,7 +25,7 @@ from ouzel.deferred import deferred
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float64, require, uint32
 from ouzel.learners.auto.mixing import MOST_MEMBERS
-from ouzel.learners.auto.simd import take_off
+from ouzel.learners.auto.simd import rank_one_update
 from ouzel.learners.auto.standardisation import COUNT
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def admit(block, places, slots, moments, seen):
                 block.slots[place] = slot
                 block.totals[MEMBERS] += 1.0
                 places[slot] = place + 1
-            elif moments[slot, COUNT] > 2.0 * block.totals[LEAST]:  # which members may have left behind
+            elif moments[slot, COUNT] > 2.0 * block.totals[LEAST]:  # as it was when last looked at
                 block.totals[LEAST] = moments[block.slots[0], COUNT]
                 for place in range(1, MOST):
                     block.totals[LEAST] = min(block.totals[LEAST], moments[block.slots[place], COUNT])
@@ -234,7 +234,7 @@ def multiply(matrix, chosen, z, v):
 def subtract(matrix, v, factor, ratio):
     """matrix <- factor matrix - ratio v v'; the largest number on its diagonal."""
     most = 0.0
-    take_off(matrix, v, factor, ratio)
+    rank_one_update(matrix, v, factor, ratio)
     for i in range(len(v)):
         most = max(most, matrix[i, i])
     return most

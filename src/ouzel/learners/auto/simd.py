@@ -157,7 +157,7 @@ def move(table, slots, values, steps):
 
 
 def _each_two(builder: Any, cells: Any, at: Any, parts: Any, work: Any) -> None:
-    """For all places, two at a time, `work(weights, squares, parts, store)` of two neighbouring cells at each."""
+    """Call `work(weights, squares, parts, store)` for two places at a time; at each are two neighbouring cells."""
 
     def lanes(*places: int) -> Any:
         return ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
@@ -174,7 +174,7 @@ def _each_two(builder: Any, cells: Any, at: Any, parts: Any, work: Any) -> None:
     with cgutils.for_range_slice(builder, INTEGER(0), count, INTEGER(2), inc=True) as (k, _):
         after = builder.add(k, INTEGER(1))
         whole = builder.icmp_signed("<", after, count)
-        other = builder.select(whole, after, k)  # the last one twice, of which nothing counts
+        other = builder.select(whole, after, k)  # a last place without a partner stands twice, once with parts of 0
         first, second = cell(k), cell(other)
         one, two = builder.load(first, align=4), builder.load(second, align=4)
         counted = builder.select(whole, part(other), ir.Constant(PAIR, [0.0] * 2))
@@ -230,7 +230,7 @@ def move_weights(cells, at, parts, slope, step, damping):
             cell[0, 0] -= step * gradient / np.sqrt(cell[1, 0] + damping)
 
 
-def _take_off(builder: Any, matrix: Any, v: Any, factor: Any, ratio: Any) -> None:
+def _rank_one_update(builder: Any, matrix: Any, v: Any, factor: Any, ratio: Any) -> None:
     """Four rows and eight columns at a time, so that v is loaded seldom; what is left over in smaller parts."""
     count, width = cgutils.unpack_tuple(builder, v.shape, 1)[0], cgutils.unpack_tuple(builder, matrix.shape, 2)[1]
 
@@ -259,8 +259,8 @@ def _take_off(builder: Any, matrix: Any, v: Any, factor: Any, ratio: Any) -> Non
     together(1, fours, count)
 
 
-@in_llvm(_take_off)
-def take_off(matrix, v, factor, ratio):
+@in_llvm(_rank_one_update)
+def rank_one_update(matrix, v, factor, ratio):
     """matrix <- factor matrix - ratio v v', in the first len(v) rows and columns."""
     here = slice(len(v))
     matrix[here, here] = factor * matrix[here, here] - np.outer(ratio * v, v)

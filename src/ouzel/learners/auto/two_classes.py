@@ -133,8 +133,8 @@ def _predict(state, rows, settings, scores, work):
 
 
 @inline_source
-def _is_far_apart(totals):
-    """Whether most features of an example are rare ones, whose rows memory sends while another example is learnt."""
+def _prefetch_pays(totals):
+    """Whether more than half of the features of an example are not dense, so that their rows lie far apart."""
     return totals[FOUND] > 2.0 * totals[DENSE] * totals[SEEN]
 
 
@@ -142,7 +142,7 @@ def _is_far_apart(totals):
 def _learn_lines(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block by the linear models; `scores` (n, classes) takes their predictions before each example."""
     for i in range(start, len(targets)):
-        if i + 1 < len(targets) and _is_far_apart(state.features.totals):
+        if i + 1 < len(targets) and _prefetch_pays(state.features.totals):
             ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
             fetch_ahead(state.features.moments, ahead)
             fetch_ahead(state.table, ahead)

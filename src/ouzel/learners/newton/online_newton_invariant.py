@@ -8,8 +8,8 @@ With Q an orthonormal basis of the range of A, and c = Q x, A = Q' B Q and w = Q
   and then with s = (curvature + eta / sqrt(t)) slope^2
     B <- B + s c c',    v <- v - slope B^-1 c.
   x not in the range: of the optimal points that with w'x = 0 is taken, for w'x is not determined by the past (the
-  lemma's own makes predictions depend on coordinates). If the gradient is not 0, nor so small that B^-1 would
-  overflow, Q gains the rest of x beyond the range, of length r, and
+  lemma's own makes predictions depend on coordinates). If the gradient is not 0, Q gains the rest of x beyond the
+  range, of length r, and
     B^-1 <- [B^-1, -B^-1 c / r; ., (1 / s + c' B^-1 c) / r^2],    w'x = -slope / s.
 An example costs the square of the number of slots seen so far, memory is twice the square of the room for them.
 """
@@ -36,7 +36,7 @@ from ouzel.terms.losses import Logistic, derivative
 
 OUTSIDE = 1e-8  # of its length that an example has beyond the range to count as outside it
 RANK = 2  # in counts
-MOST_SHRUNK = 1e12  # by which c' B^-1 c is divided at once: beyond, rounding would leave nothing, or less
+MOST_SHRUNK = 1e12  # c' B^-1 c is divided by no more at once, lest rounding leaves 0 or less
 LARGEST_INVERSE = 1e200  # of squares of the smallest numbers, many times over
 
 
@@ -133,11 +133,11 @@ def learn_row(state, indices, values, target, importance, settings):
         shrink, sound = 1.0 + size * square, True
         weight -= slope / shrink * solved
         part = size / shrink if size * square < MOST_SHRUNK else (1.0 - 1.0 / MOST_SHRUNK) / square
-        for i in range(rank):  # what would not be above 0 on the diagonal is rounding
+        for i in range(rank):  # rounding must not take the diagonal to 0 or below
             sound &= part * solved[i] * solved[i] < inverse[i, i]
         for i in range(rank if sound else 0):
             inverse[i] -= part * solved[i] * solved
-    elif size > 0.0 and (1.0 / size + square) / beyond**2 <= LARGEST_INVERSE:
+    elif size > 0.0:
         state.basis[rank, :count] = rest / beyond
         state.weight[rank] = -(np.sum(weight * along) + slope / size) / beyond
         state.inverse[rank, :rank] = -solved / beyond

@@ -385,6 +385,7 @@ class TwoClasses:
         kinds = ((_logistic, 1.0), (_squared_hinge, 0.5), (_hinge, 0.5))
         self.first = [*(AdaGrad(dimension, *kind) for kind in kinds), PassiveAggressive(dimension)]
         self.arow, self.newton = Arow(dimension, 1), Newton(dimension, 1)
+        self.counts, self.balanced = [1, 1], 3.0  # one more than there are of each class
 
     def learn(self, x, y):
         """The margin of an example of class y (0 or 1) before it is learnt."""
@@ -392,8 +393,10 @@ class TwoClasses:
         z = self.view.see(x)
         members = dense | (x != 0)
         m = np.array([*(model.score(z) for model in self.first), self.arow.score(z)[0], self.newton.score(z)[0]])
+        self.counts[int(y)] += 1
+        longer = max(1.0, abs(np.log(self.counts[1] / self.counts[0])) / self.balanced)
         for model in self.first:
-            model.learn(z, 2.0 * y - 1, np.sqrt(self.view.t / self.view.N))
+            model.learn(z, 2.0 * y - 1, longer * np.sqrt(self.view.t / self.view.N))
         self.arow.learn(z, y, 10 * self.view.t / self.view.N, members)
         self.newton.learn(z, y, members)
         margin = self.mixture.learn(m, y)
@@ -424,7 +427,7 @@ class TwoByLoss(TwoClasses):
 
     def __init__(self, dimension, loss, derivative, curvature):
         super().__init__(dimension)
-        self.first[0] = AdaGrad(dimension, derivative, 1.0)
+        self.first[0], self.balanced = AdaGrad(dimension, derivative, 1.0), np.inf
         self.mixture = WeighedByLoss(loss, derivative, curvature)
 
 

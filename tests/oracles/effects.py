@@ -36,12 +36,16 @@ class Effects:
         self.count = self.squares = self.slope_squares = 0.0
         self.scale = 1.0  # of slopes
         self.low, self.high = math.inf, -math.inf
+        self.of_classes = [0.0, 0.0]  # importance
 
     def learn(self, row, line, target, weight=1.0):
         """What all predict of an example before it is learnt."""
         line = [line] if self.classes == 1 else list(line)
         notes = self.kind == "numbers" and weight > 0 and self.columns
         unit = self._note(line[0], target, weight) if notes else 1.0
+        if self.kind == "two" and weight > 0:
+            self.of_classes[int(target)] += weight
+            unit = max(1.0, abs(math.log((self.of_classes[1] + 1) / (self.of_classes[0] + 1))) / 2)
         found = line
         if self.beliefs:
             columns, pairs = self._places(row)

@@ -24,6 +24,7 @@ LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and 
 NEWER = {  # arrays that begin anew where a file has none of those that came last
     "effects.": "effects.pairs.",
     "discriminant.": "discriminant.",
+    "counts": "counts",
 }
 OF_MODELS = {  # arrays with a place for each model, and where that of the discriminant stands
     **dict.fromkeys(("mixture.weights", "mixture.curvature", "shares.scales", "shares.curvatures"), -1),

@@ -47,6 +47,17 @@ def test_margins_of_two_classes_are_those_of_a_slow_transcription():
     )
 
 
+def test_margins_of_a_rare_class_are_those_of_a_slow_transcription():
+    X, _ = stream(400, 2, seed=3)
+    y = (np.argsort(np.argsort(X[:, 0] * 100.0 + X[:, 1] * 10.0)) >= 392).astype(int)  # 2 %
+    slow = oracle.TwoClasses(X.shape[1] + 1)
+
+    expected = [slow.learn(x, place) for x, place in zip(with_constant(X), y, strict=True)]
+
+    found = scores_of(Model("auto", classes=[0, 1], forms="raw"), X, y)
+    np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02)
+
+
 def test_scores_of_several_classes_are_those_of_a_slow_transcription():
     X, y = stream(200, 4, seed=4)
     slow = oracle.SeveralClasses(X.shape[1] + 1, 4)

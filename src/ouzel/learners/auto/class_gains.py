@@ -72,6 +72,7 @@ def gains(base: Any, state: Any) -> Gains:
         "block": parts.gains_of_block(base, state, examples, 0.0),
         **_gains_of_discriminant(base, state, examples),
         **{name: parts.gains_of_mixture(getattr(state, name), examples) for name in _weighing(state)},
+        **({"counts": state.counts - base.counts} if isinstance(base, two_classes.TwoClasses) else {}),
         **effect_gains.gains(base, state, examples),
     }
 
@@ -94,6 +95,7 @@ def onto(base: Any, gains: Gains) -> Any:
         block=block,
         **_discriminant_onto(base, features, block, places, gains, examples),
         **{name: parts.mixture_onto(getattr(base, name), gains[name], examples) for name in _weighing(base)},
+        **({"counts": base.counts + gains["counts"]} if isinstance(base, two_classes.TwoClasses) else {}),
         **effect_gains.onto(base, gains, examples),
     )
 

@@ -140,6 +140,8 @@ def fade(state: Any, kept: float, settings: Settings) -> None:
         effects.fade(state.effects, kept)
     if is_of_two(state):
         state.table[:, ROOT : ROOT + 4] /= np.float32(sqrt(kept))
+        if isinstance(state, TwoClasses):
+            state.counts[:] *= kept
         variance = state.table[:, VARIANCE]
     else:
         state.table[:, several_classes.SQUARES] *= np.float32(kept)
@@ -162,8 +164,9 @@ def reorder(state: Any, places: list[int]) -> Any:
     elif places == [1, 0]:
         copied.table[:, [*range(WEIGHT, WEIGHT + 4), MEAN]] *= -1.0
         copied.block.weights[:] *= -1.0
-        if "effects" in copied._fields:
+        if isinstance(copied, TwoClasses):
             copied.effects.cells[:, 0] *= -1.0
+            copied.counts[:] = state.counts[::-1]
     return copied
 
 

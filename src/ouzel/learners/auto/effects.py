@@ -12,7 +12,8 @@ Intelligible Models with Pairwise Interactions", KDD), learnt in one pass: the w
 of pairs by that of m_2. For F curves in a sum, the slope g of its loss and the part p of a weight that counts
 (AdaGrad; Duchi et al., 2011, eq. (4)):
     s <- s + (p g)^2,    w <- w - rate p g / (F^0.75 sqrt(s + 0.03)).
-A fourth score pools the three: u_0 m_0 + u_1 m_1 + u_2 m_2, with u by online Newton steps that forget (`mixing.py`), so
+Between two classes of which one is rare, with n_0 and n_1 the importance of each so far, steps are max(1,
+|log((n_1 + 1) / (n_0 + 1))| / 2) times as long. A fourth score pools the three: u_0 m_0 + u_1 m_1 + u_2 m_2, with u by online Newton steps that forget (`mixing.py`), so
 that effects count for more, or less, than they were learnt. The prediction is the mean of the four by the probabilities
 they give, weighed by Fixed Share (`sharing.py`) from almost all on m_0: where the lines suffice, they are what is
 believed. Numbers are learnt by any loss, in units of what m_0 leaves (`effect_slopes.py`), and pooled as differences
@@ -50,7 +51,7 @@ from ouzel.learners.auto.effect_slopes import (
     slope_of,
 )
 from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, learn_mixture, softmax
-from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, logistic
+from ouzel.learners.auto.sharing import LEAST, MOST_IMPORTANCE, MOST_WEIGHT, imbalance, logistic
 from ouzel.learners.auto.simd import move_weights, sum_weights
 from ouzel.sketches.hashing import finish_hash
 
@@ -65,6 +66,7 @@ MOST_CELLS = 1 << 17
 SAMPLE = 256  # examples of which numbers are kept
 RATES, NUMBER_RATES = (0.35, 1.1), (0.3, 0.5)  # of columns, and of pairs
 DAMPING = 0.03
+BALANCED = 2.0  # log odds of two classes, up to which steps are as long as they are between classes of equal size
 SCORES = 3  # that of the linear models; with columns; with pairs
 EXPERTS = SCORES + 1  # and the one that pools them
 FIRST = (0.97, 0.01, 0.01, 0.01)  # what they are believed at first
@@ -75,6 +77,7 @@ SMALLEST = 1e-3  # slope that moves a weight
 MOST_STRIDE = 2.0**40  # rows
 FURTHEST = 1e38  # a weight: of single precision
 TWO, SEVERAL, NUMBERS = range(3)  # what is predicted
+NO_COUNTS = (0.0, 0.0)  # of two classes, where others are predicted
 SEEN, COUNT, OFFERED, STRIDE, KEPT = range(5)  # places in `totals`, before those of numbers
 OF_ONE, OF_TWO = range(2)  # places in `opened`
 
@@ -451,12 +454,13 @@ def _room(effects):
 
 
 @kernel
-def learn_effects(effects, rows, start, last, targets, importances, kind, loss, out):
+def learn_effects(effects, rows, start, last, targets, importances, kind, loss, out, counts):
     """Learn rows `start` to `last`, or to the end; `out` (n, K) has what the lines predicted, and takes what all do.
 
-    The loss is that of numbers; classes learn by the logistic, or the multinomial loss, whatever it says.
+    The loss is that of numbers; classes learn by the logistic, or the multinomial loss, whatever it says. `counts` are
+    the importance of the examples of each of two classes before.
     """
-    totals = effects.totals
+    totals, (first, second) = effects.totals, counts
     if totals[COUNT] == 0.0:
         return
     room = _room(effects)
@@ -469,6 +473,9 @@ def learn_effects(effects, rows, start, last, targets, importances, kind, loss, 
         unit = scale = 1.0
         if kind == NUMBERS and weight > 0.0:
             unit, scale = note_number(totals, loss, line, target, weight)
+        if kind == TWO and weight > 0.0:
+            first, second = (first, second + weight) if target > 0.0 else (first + weight, second)
+            unit = imbalance(first, second, BALANCED)
         if effects.opened[OF_ONE, 0] > 0:
             _predict_row(effects, kind, out[i], room)
             if weight > 0.0 and unit > 0.0 and scale > 0.0:

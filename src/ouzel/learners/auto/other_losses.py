@@ -49,7 +49,7 @@ class State(NamedTuple):
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
     parts = two_classes.layout(dimension)._asdict()
-    del parts["shares"], parts["effects"]
+    del parts["shares"], parts["effects"], parts["counts"]
     return State(**parts, regrets=regrets.layout(MANY))
 
 
@@ -80,7 +80,7 @@ def _learn_example(state, work, slots, z, own, found, present, target, weight, s
     models, loss, sign = work.models, settings.loss, 1.0 if target > 0.0 else -1.0
     experts = models.experts
     losses = loss, settings.second_loss, settings.third_loss
-    two_classes.learn_models(state, slots, z, work, own, present, sign, weight, settings, losses)
+    two_classes.learn_models(state, slots, z, work, own, present, sign, weight, 1.0, settings, losses)
     slope, bend = derivative(loss, experts[0], sign), curvature(loss, experts[0], sign)
     bend = weight * max(bend, slope * slope)
     if isfinite(weight * slope) and isfinite(bend):

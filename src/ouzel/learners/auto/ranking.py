@@ -91,7 +91,7 @@ def _learn(state, rows, start, targets, importances, settings, margins, work):
             present, turn = note_example(state, work, indices, values, count, False)
             if features.totals[NORMS] > 0.0:
                 losses = settings.loss, settings.second_loss, settings.third_loss
-                two_classes.learn_models(state, slots, z, work, own, present, sign, weight, settings, losses)
+                two_classes.learn_models(state, slots, z, work, own, present, sign, weight, 1.0, settings, losses)
             if turn:
                 return i
     return len(targets)

@@ -179,7 +179,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
     """Learn a block; `predictions` (n,) takes those made before learning each example."""
     stop, unit = _learn_lines(state, rows, start, targets, importances, settings, predictions, work)
     out, loss = predictions.reshape((len(predictions), 1)), Squared()
-    learn_effects(state.effects, rows, start, stop, targets, importances, effects.NUMBERS, loss, out)
+    learn_effects(state.effects, rows, start, stop, targets, importances, effects.NUMBERS, loss, out, effects.NO_COUNTS)
     if unit > 0.0:
         effects.rescale(state.effects, unit, state.labels[LOW], state.labels[HIGH])
     return stop

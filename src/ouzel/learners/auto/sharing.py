@@ -49,6 +49,12 @@ def logistic(margin):
     return (most, small * most) if margin > 0.0 else (small * most, most)
 
 
+@force_inline
+def imbalance(first, second, balanced):
+    """How many times `balanced` the logarithm of the odds of two classes is, at least 1, after so many of each."""
+    return max(1.0, abs(log((second + 1.0) / (first + 1.0))) / balanced)
+
+
 @inline_source
 def margin_of(shares, mixture, margins, chances):
     """The logarithm of the odds of two classes, from `margins` (E,); `chances` (E + 1,) take the probabilities."""

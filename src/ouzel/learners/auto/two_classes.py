@@ -7,7 +7,9 @@ by the logistic loss, the squared hinge and the hinge in safe steps (`terms/impo
 the way to a margin of 1, for streams that change and labels that persist: PA-I (Crammer, Dekel, Keshet, Shalev-Shwartz
 & Singer, 2006, "Online Passive-Aggressive Algorithms", Journal of Machine Learning Research 7),
     w <- w + min(C, max(0, 1 - y w.z) / z.z) y z,    C = 1;
-its s, of the hinge loss, only says how much it knows where workers are merged. The fifth is diagonal AROW (Crammer,
+its s, of the hinge loss, only says how much it knows where workers are merged. Where one class is rare, margins have
+far to go to it: with n_0 and n_1 the importance of each class so far, this example's included, steps of the first three
+are max(1, |log((n_1 + 1) / (n_0 + 1))| / 3) times as long. The fifth is diagonal AROW (Crammer,
 Kulesza & Dredze, 2009, "Adaptive Regularization of Weight Vectors", NIPS), its prior variance 10 / the mean of z'z. The
 sixth is second-order logistic regression over the most frequent features (`newton_block.py`). Their margins, cut at 4,
 are weighed by `mixing.py`; `sharing.py` chooses between the outcome and each of them alone.
@@ -22,7 +24,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
-from ouzel.layout import float32, uint32
+from ouzel.layout import float32, float64, uint32
 from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
 from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, room_for_two
@@ -40,6 +42,7 @@ from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
 
 RATES = (1.0, 0.5, 0.5)
 LONGEST = 1.0  # C of PA-I
+BALANCED = 3.0  # log odds of the classes, up to which steps are as long as they are between classes of equal size
 MODELS = MODELS_OF_TWO
 END = 4.0  # margins are cut there for the mixture
 PRIOR = 10.0
@@ -74,6 +77,7 @@ class TwoClasses(NamedTuple):
     mixture: Mixture
     shares: Shares
     effects: Effects
+    counts: np.ndarray  # (2,) float64  importance of the examples of each class
 
 
 def layout(dimension: int, budget: float = 0.0) -> Any:
@@ -87,6 +91,7 @@ def layout(dimension: int, budget: float = 0.0) -> Any:
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
         effects=effects.layout(dimension, 1, budget),
+        counts=float64(2, least=0.0),
     )
 
 
@@ -154,9 +159,11 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
         scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
+            state.counts[np.int64(sign > 0.0)] += weight
             if features.totals[NORMS] > 0.0:
                 losses = Logistic(), SquaredHinge(), Hinge()
-                learn_models(state, slots, z, work, margins, present, sign, weight, settings, losses)
+                longer = sharing.imbalance(state.counts[0], state.counts[1], BALANCED)
+                learn_models(state, slots, z, work, margins, present, sign, weight, longer, settings, losses)
                 p = chances[MODELS]
                 sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)
                 slope = weight * (p - (sign > 0.0))
@@ -169,8 +176,9 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    before, loss = (state.counts[0], state.counts[1]), settings.loss
     stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
-    learn_effects(state.effects, rows, start, stop, targets, importances, effects.TWO, settings.loss, scores)
+    learn_effects(state.effects, rows, start, stop, targets, importances, effects.TWO, loss, scores, before)
     return stop
 
 
@@ -187,9 +195,9 @@ def _finite(slope):
 
 
 @inline_source
-def learn_models(state, slots, z, work, margins, present, target, weight, settings, losses):
-    """A step of each model. The first three learn one of `losses` each."""
-    _learn_adagrad(state, slots, z, margins, target, weight, settings, losses)
+def learn_models(state, slots, z, work, margins, present, target, weight, longer, settings, losses):
+    """A step of each model. The first three learn one of `losses` each, in steps so many times longer."""
+    _learn_adagrad(state, slots, z, margins, target, weight, longer, settings, losses)
     _learn_boldly(state, slots, z, margins[3], target, weight, settings)
     _learn_arow(state, slots, z, margins[4], target, weight)
     if present > 0:
@@ -197,7 +205,7 @@ def learn_models(state, slots, z, work, margins, present, target, weight, settin
 
 
 @inline_source
-def _learn_adagrad(state, slots, z, margins, target, weight, settings, losses):
+def _learn_adagrad(state, slots, z, margins, target, weight, longer, settings, losses):
     """A step of each of the first three models; the sums of squares of the fourth."""
     slopes = (
         _finite(weight * derivative(losses[0], margins[0], target)),
@@ -210,7 +218,7 @@ def _learn_adagrad(state, slots, z, margins, target, weight, settings, losses):
         pushes = add_squares(state.table, slots, z, slopes)
     else:
         pushes = add_squares_by_dither(state.table, slots, z, slopes, dither_of(seen))
-    unit = settings.learning_rate * sqrt(seen / max(norms, 1.0))
+    unit = longer * settings.learning_rate * sqrt(seen / max(norms, 1.0))
     first, second, third = unit * RATES[0], unit * RATES[1], unit * RATES[2]
     first *= importance_aware_step(losses[0], margins[0], target, weight * first * pushes[0])
     second *= importance_aware_step(losses[1], margins[1], target, weight * second * pushes[1])

@@ -1,0 +1,60 @@
+"""Rare classes: two of every set of classes, of which the rarer is thinned out to a part of the other.
+
+Of each set with 1,500 rows or more and up to 200 non-zeros a row, the rarest class stands against the rest. Predictions
+are made before learning, in one shuffled order; means over all sets, and geometric means of the log loss.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from default_sets import sets
+
+import ouzel
+from ouzel.model.model import Model
+from ouzel.streams.block import Block
+
+LEARNERS = "auto", "adagrad", "arow"
+LEAST, MOST, MOST_NONZEROS, FEWEST = 1500, 20_000, 200, 15
+
+
+def thinned(block: Block, part: float) -> Block:
+    """The rarest class as 1, so many times as many of it as of all others, which are 0."""
+    classes, counts = np.unique(block.labels, return_counts=True)
+    rare = block.labels == classes[np.argmin(counts)]
+    others = np.random.default_rng(5).permutation(np.flatnonzero(~rare))[:MOST]
+    few = np.random.default_rng(6).permutation(np.flatnonzero(rare))[: max(FEWEST, int(part * len(others)))]
+    chosen = block.select(np.random.default_rng(7).permutation(np.concatenate([few, others])))
+    labels = (chosen.labels == classes[np.argmin(counts)]).astype(float)
+    return chosen._replace(labels=labels, label_names=None)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--parts", default="0.004,0.04")
+    given = parser.parse_args()
+    known = [found for found in sets(given.data, []) if found.task != "numbers" and not found.changes]
+    blocks = [found.block for found in known]
+    blocks = [block for block in blocks if block.rows >= LEAST and block.nonzeros <= MOST_NONZEROS * block.rows]
+    print("| rare class | learner | log loss | average precision | F1 | precision | recall |")
+    print("| ---: | --- |" + " ---: |" * 5)
+    for part in map(float, given.parts.split(",")):
+        chosen = [thinned(block, part) for block in blocks]
+        for learner in LEARNERS:
+            figures = []
+            for block in chosen:
+                model = Model(learner, standardize=learner != "auto", classes=[0, 1], loss="logistic")
+                found = ouzel.progressive_validation(model, [block])
+                shown = found.average_precision, found.f1, found.precision, found.recall
+                figures.append([np.log(max(found.log_loss or 1e-9, 1e-9)), *(value or 0.0 for value in shown)])
+            loss, *means = np.mean(figures, axis=0).tolist()
+            said = " | ".join(f"{value:.3f}" for value in means)
+            print(f"| {part:.1%} of the other | {learner} | {np.exp(loss):.4f} | {said} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -226,6 +226,19 @@ def test_effects_of_columns_of_before_pairs_were_chosen_begin_anew(tmp_path):
     assert learn(model, block).states[0].effects.opened.any()
 
 
+def test_a_file_of_before_classes_were_counted_begins_to_count(tmp_path):
+    block = weather(100)
+    persistence.save(learn(Model("auto"), block), tmp_path / "m")
+    described, arrays = forging.parts_of(tmp_path / "m")
+    counts = arrays.pop("state.0.counts")
+    forging.write(tmp_path / "m", described, arrays)
+
+    model = persistence.load_model(tmp_path / "m")
+
+    assert not model.states[0].counts.any()
+    np.testing.assert_array_equal(learn(model, block).states[0].counts, counts)
+
+
 def test_a_file_that_lacks_a_part_of_the_effects_of_columns_is_refused(tmp_path):
     persistence.save(learn(Model("auto"), weather(100)), tmp_path / "m")
     described, arrays = forging.parts_of(tmp_path / "m")

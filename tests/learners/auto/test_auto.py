@@ -12,6 +12,7 @@ from ouzel.learners.auto import classification, newton_block, several_classes, s
 from ouzel.model.answers import probabilities
 from ouzel.model.model import Model
 from ouzel.model.room import make_room
+from ouzel.model.rounds import merge_onto
 from ouzel.streams.memory import blocks_from
 from tests.oracles import auto as oracle
 
@@ -321,3 +322,19 @@ def test_scores_that_are_all_large_still_differ():
     margins = model.margins(next(blocks_from(X, y)))
 
     assert (margins.argmax(axis=1) == 1).all()
+
+
+def test_counts_of_classes_fade_are_exchanged_and_add_up_in_merges():
+    X, y = stream(300, 2, seed=3)
+    base = Model("auto", classes=[0, 1])
+    scores_of(base, X[:100], y[:100])
+    workers = [copy.deepcopy(base) for _ in range(2)]
+    for worker, part in zip(workers, (slice(100, 200), slice(200, 300)), strict=True):
+        scores_of(worker, X[part], y[part])
+
+    merged = merge_onto(base, workers).states[0]
+
+    np.testing.assert_array_equal(merged.counts, np.bincount(y))
+    np.testing.assert_array_equal(classification.reorder(merged, [1, 0]).counts, np.bincount(y)[::-1])
+    classification.fade(merged, 0.5, base.settings)
+    np.testing.assert_array_equal(merged.counts, 0.5 * np.bincount(y))

@@ -12,12 +12,12 @@ Intelligible Models with Pairwise Interactions", KDD), learnt in one pass: the w
 of pairs by that of m_2. For F curves in a sum, the slope g of its loss and the part p of a weight that counts
 (AdaGrad; Duchi et al., 2011, eq. (4)):
     s <- s + (p g)^2,    w <- w - rate p g / (F^0.75 sqrt(s + 0.03)).
-Between two classes of which one is rare, with n_0 and n_1 the importance of each so far, steps are max(1,
-|log((n_1 + 1) / (n_0 + 1))| / 2) times as long. A fourth score pools the three: u_0 m_0 + u_1 m_1 + u_2 m_2, with u by online Newton steps that forget (`mixing.py`), so
+A fourth score pools the three: u_0 m_0 + u_1 m_1 + u_2 m_2, with u by online Newton steps that forget (`mixing.py`), so
 that effects count for more, or less, than they were learnt. The prediction is the mean of the four by the probabilities
 they give, weighed by Fixed Share (`sharing.py`) from almost all on m_0: where the lines suffice, they are what is
 believed. Numbers are learnt by any loss, in units of what m_0 leaves (`effect_slopes.py`), and pooled as differences
-from m_0; their prediction is the mean of the four itself.
+from m_0; their prediction is the mean of the four itself. To the rarer of two classes, with n_0 and n_1 the importance
+of each so far, steps are max(1, |log((n_1 + 1) / (n_0 + 1))| / 2) times as long.
 
 Knots and steps are numbers that occurred, and values are only compared with them: no increasing change of a column
 matters. A value that is absent is 0. Which columns and pairs there are, and where knots lie, `effect_columns.py`

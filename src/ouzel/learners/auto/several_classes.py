@@ -140,7 +140,8 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
     stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
-    learn_effects(state.effects, rows, start, stop, targets, importances, effects.SEVERAL, settings.loss, scores, effects.NO_COUNTS)
+    kind, loss, none = effects.SEVERAL, settings.loss, effects.NO_COUNTS
+    learn_effects(state.effects, rows, start, stop, targets, importances, kind, loss, scores, none)
     return stop
 
 

@@ -54,6 +54,15 @@ MISUSES = {
         lambda: of_frame().learn_one({"a": float("inf")}, "wet"),
         "feature 'a' is inf; expected a finite number below 3.4e38",
     ),
+    "a label that is missing": (lambda: model().fit(X, ["wet", None] * 5), "example 1: its label is missing (None)"),
+    "a number that is missing": (lambda: ouzel.OnlineRegressor().fit([[1.0], [2.0]], [None, 1.0]), "example 0: its"),
+    "a label of pandas that is missing": (lambda: model().fit(X, of_words("wet", None)), "example 1: its label is mis"),
+    "weights below 0": (lambda: of_frame().learn_many(frame(), ["wet", "dry"], w=[1.0, -1.0]), "example 1: its weight"),
+    "a table as an example": (lambda: of_frame().learn_one(frame(), "wet"), "got a table of shape (2, 1), give tab"),
+    "a number beyond single precision": (
+        lambda: ouzel.OnlineRegressor().fit([[1.0], [2.0]], [1e60, 1.0]),
+        "a number to predict is finite and below 3.4e38; got 1e+60",
+    ),
     "another kind of model": (lambda: saved(ouzel.OnlineRegressor), "of the class OnlineClassifier, not OnlineRegres"),
 }  # fmt: skip
 
@@ -66,9 +75,16 @@ def no_columns():
     return pytest.importorskip("pandas").DataFrame(index=[0, 1])
 
 
+def frame():
+    return pytest.importorskip("pandas").DataFrame({"a": [0.0, 1.0]})
+
+
 def of_frame():
-    X = pytest.importorskip("pandas").DataFrame({"a": [0.0, 1.0]})
-    return ouzel.OnlineClassifier("adagrad").fit(X, ["wet", "dry"])
+    return ouzel.OnlineClassifier("adagrad").fit(frame(), ["wet", "dry"])
+
+
+def of_words(*words):
+    return pytest.importorskip("pandas").Series(words * 5, dtype="string")
 
 
 def saved(kind):
@@ -86,6 +102,35 @@ def test_a_misuse_is_answered_in_one_line(misuse, tmp_path, monkeypatch):
 
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+NAN = float("nan")
+REFUSED = [
+    *[(label, 1.0, "the label is missing") for label in (None, NAN, np.float32(NAN), np.datetime64("NaT"))],
+    *[("wet", weight, "the weight is") for weight in (-1, NAN, float("inf"), 1e39, "heavy", None)],
+    (float("inf"), 1.0, "finite"),
+    ([1.0], 1.0, "label is|number to predict"),
+]
+
+
+@pytest.mark.parametrize(("label", "weight", "said"), REFUSED)
+@pytest.mark.parametrize("kind", [ouzel.OnlineClassifier, ouzel.OnlineRegressor])
+@pytest.mark.parametrize("learner", ["auto", "adagrad"])
+def test_an_example_of_no_label_or_weight_is_refused_and_leaves_the_model_as_it_was(
+    learner, kind, label, weight, said, tmp_path
+):
+    found = kind(learner)
+    for k in range(40):
+        found.learn_one({"a": k % 3, "b": 1.0}, k % 3 if kind is ouzel.OnlineRegressor else Y[k % 2])
+    found.save(tmp_path / "before")
+
+    label = 1.0 if label == "wet" and kind is ouzel.OnlineRegressor else label
+    for call in (found.learn_one, found.predict_then_learn_one):
+        with pytest.raises(OuzelError, match=said):
+            call({"a": 1.0, "new": 1.0}, label, weight)
+
+    found.save(tmp_path / "after")
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES)

@@ -121,6 +121,19 @@ def test_a_row_of_a_frame_is_an_example_and_a_list_is_not():
         ouzel.OnlineClassifier("adagrad").fit(X, SIGNS).predict(pandas.Series(X[0]))
 
 
+@pytest.mark.parametrize("weights", [np.arange(80.0) % 3 + 1.0, 2.0, None])
+@pytest.mark.parametrize("learner", ["adagrad", "auto"])
+def test_rows_learnt_together_have_the_weights_that_they_have_one_by_one(learner, weights):
+    pandas = pytest.importorskip("pandas")
+    given = {} if weights is None else {"w": weights}
+    many = ouzel.OnlineClassifier(learner).learn_many(pandas.DataFrame(ROWS), pandas.Series(SIGNS), **given)
+    one = ouzel.OnlineClassifier(learner)
+    for row, label, weight in zip(ROWS, SIGNS, np.broadcast_to(1.0 if weights is None else weights, 80), strict=True):
+        one.learn_one(row, label, float(weight))
+
+    np.testing.assert_array_equal(many.decision_function(ROWS), one.decision_function(ROWS))
+
+
 @pytest.mark.parametrize("constant", [True, False])
 def test_an_example_may_be_empty(constant):
     model = ouzel.AdaGradClassifier(fit_intercept=constant).learn_one({}, "yes").learn_one({"a": 1.0}, "no")

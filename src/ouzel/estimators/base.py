@@ -1,7 +1,7 @@
 """Base of all estimators: it makes a `Model` of parameters and blocks of arrays, and saves models.
 
 An estimator holds no arithmetic. Its constructor stores parameters; `partial_fit` checks its input and hands blocks to
-the model, `learn_one` (in `river.py`) hands over single examples unchecked.
+the model, `learn_one` (in `river.py`) hands over single examples, whose label and weight are checked.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ouzel.model.tasks.choose import settings_for
 from ouzel.ranges import Bits, HalfLife, Passes, Range, Seed, check, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
+from ouzel.streams.labels import refuse_missing
 from ouzel.streams.missing import NA_FEATURE
 
 COMMON = (
@@ -230,7 +231,11 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
 def as_numbers(y: Any, what: str) -> np.ndarray:
     """Numbers (n,) to predict or to rank by, or an error of one line."""
     try:
-        return np.asarray(y, np.float64)
+        numbers = np.asarray(y, np.float64)
     except (TypeError, ValueError):
+        refuse_missing(y)
         odd = next((value for value in np.asarray(y).ravel().tolist() if not isinstance(value, (int, float))), y)
         raise OuzelError(f"y must be {what}; got {odd!r}") from None
+    if np.isnan(numbers).any():
+        refuse_missing(y)
+    return numbers

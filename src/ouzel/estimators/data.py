@@ -31,6 +31,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.frames import as_table, check_collected, is_table, table_blocks
+from ouzel.streams.labels import refuse_missing
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number, types
@@ -94,11 +95,13 @@ class FromData:
         if rows is not None:
             if y is None:
                 raise OuzelError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-            y = _check_y(y, estimator=self)
+            with labels_there(y):
+                y = _check_y(y, estimator=self)
             check_consistent_length(X, y)
             return rows, y
         self._refuse_names()
-        rows, y = self._checked(X, y)
+        with labels_there(y):
+            rows, y = self._checked(X, y)
         with self._as_bad_values(rows):
             rows.check()
         return rows, y
@@ -203,6 +206,16 @@ class FromData:
         """Return the options that read a data frame for a model with a feature space."""
         given: dict[str, Any] = self.columns_said()
         return Options(bits=model.bits, seed=model.seed, space=space, limits=UNLIMITED, unlabelled=unlabelled, **given)
+
+
+@contextmanager
+def labels_there(y: Any) -> Iterator[None]:
+    """Say, where labels (n,) cannot be used, that one of them is missing, if that is why."""
+    try:
+        yield
+    except (TypeError, ValueError):
+        refuse_missing(y)
+        raise
 
 
 class _Pieces:

@@ -24,6 +24,7 @@ from ouzel.streams.feature_space import NOTHING_KNOWN
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.labels import encode_labels
 from ouzel.streams.memory import blocks_from
+from ouzel.streams.weights import as_weight, as_weights
 
 ONE = np.float32(1.0)
 
@@ -42,7 +43,7 @@ class Explanations(list[dict[str, Any]]):
 
 
 class RiverProtocol:
-    """Single examples as dictionaries of features. Nothing is checked but that values are finite numbers."""
+    """Single examples as dictionaries of features. Of these it is checked that values are finite numbers."""
 
     river_kind: ClassVar[str] = ""  # the class of river.base that this is one of
     model_: Model
@@ -73,12 +74,13 @@ class RiverProtocol:
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> list[float]:
         slots = self._ready()
-        slots.learning = True
+        model, slots.learning = slots.model, True
+        model.task.check_one(model, y)
+        weight = ONE if w == 1.0 else as_weight(w)
         row, values = slots.row(x)
-        model = slots.model
         if slots.largest + 2 > model.dimension:
             make_room(model, slots.largest)
-        return model.learn_one(row, values, y, ONE if w == 1.0 else np.float32(w))
+        return model.learn_one(row, values, y, weight)
 
     def predict_one(self, x: dict[Any, Any], **_: Any) -> Any:
         """The label or number predicted for one example; None from a classifier that has seen no class."""
@@ -118,11 +120,14 @@ class RiverProtocol:
         found = next(contributions(self.model_, rows, np.array(margins if len(margins) == 1 else [margins])))
         return Explanations(found)
 
-    def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
-        """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Self:
+        """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes.
+
+        `w` is the weight of each row (n,), or one for all. Rows without a label are left out.
+        """
         model = self.begin()
-        labels = encode_labels(y, X.shape[0])
-        for block in self._frame(X, labels):
+        labels, weights = encode_labels(y, X.shape[0]), as_weights(w if np.ndim(w) else [w] * X.shape[0], X.shape[0])
+        for block in self._frame(X, labels, weights):
             model.learn(block)
         return self
 
@@ -152,7 +157,7 @@ class RiverProtocol:
         model = self.begin()
         if not (model.task.numbers or model.task.groups or len(model.classes)):
             return None
-        return [model.answers(block) for block in self._frame(X, None, unlabelled=True)]
+        return [model.answers(block) for block in self._frame(X, None, None, unlabelled=True)]
 
     def begin(self) -> Model:
         """The model, a new one if nothing was learnt yet."""
@@ -185,11 +190,11 @@ class RiverProtocol:
         slots = self._ready()
         return slots.model.preparation.group_keys_one(slots.model, *slots.row(x))
 
-    def _frame(self, X: Any, labels: Any, unlabelled: bool = False) -> Iterator[Block]:
+    def _frame(self, X: Any, labels: Any, weights: Any, unlabelled: bool = False) -> Iterator[Block]:
         model = self.model_
         if not is_table(X):
-            return blocks_from(X, None if labels is None else np.asarray(labels[0]), model=model)
-        return table_blocks(as_table(X), labels, None, self._reading(model, model.space, unlabelled))
+            return blocks_from(X, None if labels is None else np.asarray(labels[0]), weights=weights, model=model)
+        return table_blocks(as_table(X), labels, weights, self._reading(model, model.space, unlabelled))
 
     # What River asks of an estimator beside learning and predicting.
 

@@ -217,6 +217,8 @@ def _is_number(value: Any) -> bool:
 
 def as_dictionary(x: Any) -> dict[Any, Any]:
     """An object with keys, such as a row of a pandas frame, as a dictionary."""
+    if len(getattr(x, "shape", ())) > 1:
+        raise DataError(f"an example is a dictionary of features; got a table of shape {x.shape}, give table.iloc[0]")
     if not hasattr(x, "keys"):
         raise DataError(f"an example is a dictionary of features; got {x!r}")
     return dict(x)

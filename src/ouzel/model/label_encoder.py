@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,6 +95,15 @@ class Classes:
     def check_new(self, label: Label) -> None:
         """Refuse a label that cannot be one more class."""
         self._check_new(label.item() if isinstance(label, np.generic) else label, len(self.known))
+
+    def check_one(self, label: Any) -> None:
+        """Refuse a label that is no known class and cannot be one more."""
+        try:
+            known = label in self._position or self.find(label) >= 0
+        except TypeError:
+            known = False  # a list, say
+        if not known:
+            self.check_new(label)
 
     def allow(self, most: int | None) -> None:
         """Have at most so many classes; by default 1,000, unless there are more already."""

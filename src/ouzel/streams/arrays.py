@@ -19,10 +19,11 @@ from ouzel.streams.block import Block, Names
 from ouzel.streams.feature_space import FeatureSpace, columns_of_array
 from ouzel.streams.kernels.array_values import survey
 from ouzel.streams.kernels.row_buffer import without_zeros
-from ouzel.streams.labels import Label, as_weights
+from ouzel.streams.labels import Label
 from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.options import Options
 from ouzel.streams.sources.error_context import wrap_errors
+from ouzel.streams.weights import as_weights
 
 CELLS, MOST_ROWS = 1 << 18, 1 << 14  # of a piece
 Filled = tuple[int, ...]  # the first and the last column that have values, or nothing

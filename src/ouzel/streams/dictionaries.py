@@ -13,7 +13,7 @@ from ouzel.streams.block import LARGEST, ROWS, Block, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, numeric_id
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows, source_fields
 from ouzel.streams.kernels.row_buffer import canonical_rows
-from ouzel.streams.labels import as_weights, encode_labels
+from ouzel.streams.labels import encode_labels
 from ouzel.streams.options import Options
 from ouzel.streams.values import (
     BadValueError,
@@ -24,6 +24,7 @@ from ouzel.streams.values import (
     plain_value,
     sources_of,
 )
+from ouzel.streams.weights import as_weights
 
 MOST_IDS = 1 << 18  # names that are remembered from row to row
 NUMERIC = (None, NUMBER)  # kinds of columns whose numbers are the values of one feature

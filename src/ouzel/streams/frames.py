@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ouzel.errors import OuzelError
 from ouzel.streams.block import ROWS, Block, rows_at_once
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.labels import as_weights, encode_labels
+from ouzel.streams.labels import encode_labels
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.sources.error_context import wrap_errors
 from ouzel.streams.values import word_of
+from ouzel.streams.weights import as_weights
 
 if TYPE_CHECKING:
     import pyarrow

@@ -1,4 +1,4 @@
-"""Labels and importance weights: their encoding and checks, and remarks on what they are taken for."""
+"""Labels: their encoding and checks, and remarks on what they are taken for."""
 
 from __future__ import annotations
 
@@ -206,8 +206,34 @@ def check_label(label: object) -> None:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: a label is text, a number, or true or false; got (3+1j)
     """
+    _check_there(label)
     if not isinstance(label, (str, bool, int, float)):
         raise OuzelError(f"a label is text, a number, or true or false; got {label!r}")
+    if isinstance(label, float) and math.isinf(label):
+        raise OuzelError(f"the label is {label}; expected a finite number, or a name")
+
+
+def check_number(label: object) -> None:
+    """Refuse what is no number to predict: what is missing, infinite, or beyond single precision.
+
+    >>> check_number("dear")
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: a number to predict is finite and below 3.4e38; got 'dear'
+    """
+    try:
+        sound = abs(float(label)) <= LARGEST  # type: ignore[arg-type]  # what float() refuses is answered below
+    except (TypeError, ValueError, OverflowError):
+        sound = False
+    if not sound:
+        label = label.item() if isinstance(label, np.generic) else label
+        _check_there(label)
+        raise OuzelError(f"a number to predict is finite and below 3.4e38; got {label!r}")
+
+
+def _check_there(label: object) -> None:
+    """Refuse a label that says that there is none."""
+    if _known(label) is None:
+        raise OuzelError(f"the label is missing ({label!r}); leave out examples without a label")
 
 
 def sort_key(label: Label) -> tuple[bool, Any]:
@@ -234,22 +260,20 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
     return np.array([places.get(label, math.nan) for label in given]), names
 
 
+def refuse_missing(labels: Any) -> None:
+    """Say which of the labels (n,) in memory is missing, where one of words or of several types is.
+
+    >>> refuse_missing(["spam", None])
+    Traceback (most recent call last):
+    ouzel.errors.DataError: example 1: its label is missing (None); leave out examples without a label
+    """
+    given = np.asarray(labels)
+    for place, label in enumerate(given.tolist() if given.dtype.kind == "O" and given.ndim == 1 else ()):
+        if _known(label) is None:
+            raise DataError(f"example {place}: its label is missing ({label!r}); leave out examples without a label")
+
+
 def _known(label: Any) -> Any:
     """A label; None if it means that there is none."""
-    missing = type(label).__name__ == "NAType" or (isinstance(label, float) and math.isnan(label))
+    missing = type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and math.isnan(label))
     return None if missing else label
-
-
-def as_weights(weights: Any, count: int) -> np.ndarray:
-    """Importance weights (n,) float32, 1 unless given; they are finite and 0 or more."""
-    if weights is None:
-        return np.ones(count, np.float32)
-    given = np.asarray(weights, np.float32)
-    if given.shape != (count,):
-        raise DataError(f"there are {count} examples but {given.size} weights; give one for each")
-    bad = ~((given >= 0.0) & (given <= LARGEST))
-    if bad.any():
-        raise DataError(
-            f"example {np.argmax(bad)}: its weight is {given[np.argmax(bad)]}; expected a finite number of 0 or more"
-        )
-    return given

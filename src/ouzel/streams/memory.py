@@ -16,9 +16,10 @@ from ouzel.streams.block_stream import BlockStream, GivenBlocks
 from ouzel.streams.dictionaries import blocks_of_dictionaries
 from ouzel.streams.frames import as_table, check_collected, is_table, table_blocks
 from ouzel.streams.interactions.deriver import Deriver
-from ouzel.streams.labels import Label, as_weights, encode_labels
+from ouzel.streams.labels import Label, encode_labels
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, Options, check_in_memory, make_options
+from ouzel.streams.weights import as_weights
 
 
 def to_block(

@@ -19,7 +19,8 @@ from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, losses_of
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
-from ouzel.streams.block import Block
+from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.labels import check_number
 
 if TYPE_CHECKING:
     from ouzel.model.coverage import Covered
@@ -108,6 +109,13 @@ class Task(ABC):
     def check(self, model: Host, block: Block) -> None:
         """Raise the OuzelError that learning these labels would raise, and change nothing."""
         numbers_of(block)
+
+    def check_one(self, model: Host, label: Any) -> None:
+        """The same for the label of one example."""
+        if self.numbers:
+            check_number(label)
+        else:
+            model.classes.check_one(label)
 
     @abstractmethod
     def evaluate(self, model: Host, block: Block) -> Outcome:
@@ -203,6 +211,9 @@ def numbers_of(block: Block) -> np.ndarray:
             f"the label {block.label_names[0]!r} is not a number to predict; "
             "choose another column, or a loss of classes"
         )
+    beyond = np.abs(block.labels) > LARGEST
+    if beyond.any():
+        check_number(block.labels[np.argmax(beyond)])
     return block.labels
 
 

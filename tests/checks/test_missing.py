@@ -218,3 +218,75 @@ def test_a_model_of_text_without_cells_learns_what_is_missing_of_the_first_that_
     for block in ouzel.blocks_from([({"a": None}, 1)], model=model):
         model.learn(block)
     assert model.space.indicator is True
+
+
+NOTHING = {
+    "none": [None] * 12,
+    "floats": [math.nan] * 12,
+    "whole numbers": pandas.array([None] * 12, "Int64"),
+    "text": pandas.array([None] * 12, "string"),
+    "dates": pandas.array([None] * 12, "datetime64[ns]"),
+}
+SOMETHING = {
+    "number": [1.0, math.nan, 3.0] * 4,
+    "category": ["red", None, "blue"] * 4,
+    "date": pandas.date_range("2024-01-01", periods=12),
+    "list": [["red"], [], ["blue", "red"]] * 4,
+}
+
+
+def rows_of(frame):
+    """The rows of a frame as dictionaries, in which what is missing is None."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def beside(column):
+    """A frame with this column, and one of numbers."""
+    return pandas.DataFrame({"colour": column, "size": np.arange(12.0)})
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "auto", "ons"])
+@pytest.mark.parametrize("nothing", NOTHING)
+def test_a_column_that_is_missing_throughout_is_missing_to_every_entry_point(nothing, learner, tmp_path, recwarn):
+    frame = beside(NOTHING[nothing])
+    found = ouzel.OnlineClassifier(learner).fit(frame, LABELS)
+    found.save(tmp_path / "m")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    shares = found.predict_proba(frame)
+
+    assert found.feature_names_in_.tolist() == ["colour", "size"]
+    assert "colour=(missing)" in {part["name"] for part in found.explain_one(rows_of(frame)[1])[0]["features"]}
+    for again in (found, ouzel.load(tmp_path / "m")):
+        np.testing.assert_array_equal(again.predict_proba(frame), shares)
+        np.testing.assert_array_equal(
+            np.concatenate([again.predict_proba(frame[k : k + 1]) for k in range(12)]), shares
+        )
+        ones = [again.predict_proba_one(row) for row in rows_of(frame)]
+        np.testing.assert_array_equal([[one[0], one[1]] for one in ones], shares)
+    if learner != "ons":  # which knows columns of a frame of numbers by their places
+        (block,) = ouzel.read(tmp_path / "t.csv", space=found.model_.space, unlabelled=True)
+        np.testing.assert_array_equal(found.model_.margins(block), found.decision_function(frame))
+    assert [str(said.message) for said in recwarn] == []
+
+
+@pytest.mark.parametrize("something", SOMETHING)
+@pytest.mark.parametrize("nothing", NOTHING)
+def test_the_first_values_decide_what_a_column_holds(nothing, something):
+    empty, full = beside(NOTHING[nothing]), beside(SOMETHING[something])
+    found = ouzel.OnlineClassifier("adagrad").partial_fit(empty, LABELS).partial_fit(full, LABELS)
+
+    assert found.model_.space.kinds == {"colour": something, "size": "number"}
+    for frame in (empty, full):
+        rows = [{"colour": row["colour"], "size": row["size"]} for row in frame.to_dict("records")]
+        ones = [found.predict_proba_one(row) for row in rows]
+        np.testing.assert_array_equal([[one[0], one[1]] for one in ones], found.predict_proba(frame))
+
+
+@pytest.mark.parametrize("something", SOMETHING)
+@pytest.mark.parametrize("nothing", NOTHING)
+def test_a_column_of_any_kind_may_be_missing_throughout_a_frame(nothing, something):
+    found = ouzel.OnlineClassifier("adagrad").fit(beside(SOMETHING[something]), LABELS)
+
+    empty = beside(NOTHING[nothing])
+    row = found.predict_proba_one({"colour": None, "size": 3.0})
+    assert found.predict_proba(empty)[3].tolist() == [row[0], row[1]]

@@ -26,7 +26,7 @@ from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
 from ouzel.ranges import Bits, HalfLife, Passes, Range, Seed, check, checked
 from ouzel.streams.block import Block
-from ouzel.streams.feature_space import NUMBER
+from ouzel.streams.feature_space import NUMBER, UNDECIDED
 from ouzel.streams.labels import refuse_missing
 from ouzel.streams.missing import NA_FEATURE
 
@@ -211,7 +211,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         space = self.model_.space
         if self.model_.budgeted:
             raise AttributeError("a byte budget keeps no weight vector; ask for top_weights")
-        if space.fixed_columns and space.width is None and set(space.kinds.values()) != {NUMBER}:
+        if space.fixed_columns and space.width is None and not {*space.kinds.values()} <= {NUMBER, UNDECIDED}:
             raise AttributeError("columns of words, dates or texts have many weights each; ask for top_weights")
         table = shown_weights(self.model_.classes, self.model_.weights())
         if space.fixed_columns and space.width is None:

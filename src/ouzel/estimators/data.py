@@ -260,7 +260,7 @@ def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
     numbers = all(
         options.kind_of(field.name) == NUMBER
         if types.is_boolean(field.type)
-        else is_number(field.type) and options.kind_of(field.name) in (None, NUMBER)
+        else (is_number(field.type) or types.is_null(field.type)) and options.kind_of(field.name) in (None, NUMBER)
         for field in fields
     )
     if model.keeps_pairs and numbers:

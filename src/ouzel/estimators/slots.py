@@ -160,7 +160,7 @@ class Slots(dict[Any, int]):
     def _kind(self, name: Any) -> str | None:
         """The kind of the column of this name, by the model or else the options; LEFT_OUT if it is left out."""
         if not self.options.has_column_options or not isinstance(name, str):
-            return self.model.space.kinds.get(name)
+            return self.model.space.kinds.get(name) or None
         if not self.plain and not self.options.wants(name):
             return LEFT_OUT
         return self.model.space.kinds.get(name) or self.options.kind_of(name)

@@ -22,7 +22,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.layout import allocate, float64, int64, require
 from ouzel.learners.gains.parts import Rows
 from ouzel.model import coverage, coverage_gains
-from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace
+from ouzel.streams.feature_space import CATEGORY, NUMBER, UNDECIDED, FeatureSpace
 
 if TYPE_CHECKING:
     from ouzel.streams.block import Names
@@ -83,7 +83,7 @@ def check_column(space: FeatureSpace, column: str) -> None:
     ouzel.errors.OuzelError: no column that is a feature is called so; there are price, city; got interval_by='ctiy'
     """
     kind = space.kinds.get(column)
-    if kind in (NUMBER, CATEGORY) or not space.kinds or (kind is None and space.open_vocabulary):
+    if kind in (NUMBER, CATEGORY, UNDECIDED) or not space.kinds or (kind is None and space.open_vocabulary):
         return
     if kind is not None:
         raise OuzelError(f"groups are of a column of categories or numbers; of {kind} is", interval_by=column)

@@ -21,6 +21,8 @@ from ouzel.streams.missing import NA_FEATURE
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
 KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
 """Kinds of columns: numbers; words, one a cell; text, read word by word; lists of words; dates."""
+UNDECIDED = ""
+"""The kind of a column that has had missing values alone: the first table with a value decides it."""
 OTHER = {NUMBER: CATEGORY, CATEGORY: NUMBER}
 """Kinds that a column may have, too: words among numbers are categories, and numbers among categories are words."""
 
@@ -67,7 +69,7 @@ class FeatureSpace(NamedTuple):
         >>> space.is_strict("price"), space.is_strict("zip"), space.is_strict("city")
         (True, False, False)
         """
-        return column in self.kinds and column not in self.mixed and declared != CATEGORY
+        return bool(self.kinds.get(column)) and column not in self.mixed and declared != CATEGORY
 
     def lenient(self) -> FeatureSpace:
         """This space with no strict column."""
@@ -222,7 +224,8 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
     lowest = [space.lowest for space in (known, given) if space.lowest is not None]
     highest = [space.highest for space in (known, given) if space.highest is not None]
     news = bool(given.kinds) and given.kinds != known.kinds
-    kinds = {**known.kinds, **given.kinds, **known.kinds} if news else known.kinds
+    decided = {column: kind for column, kind in known.kinds.items() if kind != UNDECIDED}
+    kinds = {**known.kinds, **given.kinds, **decided} if news else known.kinds
     return FeatureSpace(
         known.named or (given.named and known.width is None),
         min(lowest, default=None),

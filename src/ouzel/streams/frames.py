@@ -37,7 +37,7 @@ def as_table(data: Any) -> pyarrow.Table:
     """A pandas, polars or Arrow table as one of Arrow, without an index, with a column for each member of objects."""
     import pyarrow
 
-    from ouzel.streams.tables.arrow_types import flat
+    from ouzel.streams.tables.arrow_types import flat, untyped_where_empty
 
     with wrap_errors("table"):
         try:
@@ -48,7 +48,7 @@ def as_table(data: Any) -> pyarrow.Table:
             table = pyarrow.table(arrow_ready(data))
         table.validate(full=True)  # kernels trust offsets
         index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-        return flat(table.drop_columns([column for column in index if isinstance(column, str)]))
+        return untyped_where_empty(flat(table.drop_columns([column for column in index if isinstance(column, str)])))
 
 
 def arrow_ready(frame: Any) -> Any:

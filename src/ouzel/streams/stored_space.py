@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from ouzel.errors import OuzelError
 from ouzel.ranges import Choice, Range, check_stored
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.feature_space import CATEGORY, KINDS, NUMBER, OTHER, FeatureSpace
+from ouzel.streams.feature_space import CATEGORY, KINDS, NUMBER, OTHER, UNDECIDED, FeatureSpace
 from ouzel.streams.feature_specs import MOST_BINS, DerivedFeatures
 
 FEATURES: dict[str, Any] = {
@@ -17,7 +17,7 @@ FEATURES: dict[str, Any] = {
     "lowest": Annotated[int, Range(0, MOST_ID, whole=True)] | None,
     "highest": Annotated[int, Range(0, MOST_ID, whole=True)] | None,
     "width": Annotated[int, Range(0, MOST_ID + 1, whole=True)] | None,
-    "kinds": list[tuple[str, Annotated[str, Choice(tuple(KINDS))]]],
+    "kinds": list[tuple[str, Annotated[str, Choice((*KINDS, UNDECIDED))]]],
     "also": list[tuple[str, Annotated[str, Choice((NUMBER, CATEGORY))]]],
     "loose": bool,
     "indicator": bool | None,

@@ -74,7 +74,7 @@ class ModelInfo:
         facts += self._figures()
         if self.analysis is None:
             facts.append(("features", self._features()))
-        columns = [f"{name} ({kind})" for name, kind in self.columns.items()]
+        columns = [f"{name} ({kind or 'nothing so far'})" for name, kind in self.columns.items()]
         for place, line in enumerate(_lines(columns)):
             facts.append(("" if place else "columns", line))
         facts += [(name, ", ".join(fitting(made, WIDTH - 18, ", "))) for name, made in self.derived.items() if made]

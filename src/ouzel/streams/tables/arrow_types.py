@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -212,6 +213,22 @@ def flat(table: pyarrow.Table) -> pyarrow.Table:
         if isinstance(field.type, pyarrow.BaseExtensionType):
             table = table.set_column(k, field.name, _as_stored(table.column(k)))
     return table
+
+
+def untyped_where_empty(table: pyarrow.Table) -> pyarrow.Table:
+    """A table whose columns of missing values alone have no type: what pandas gives them, floats, says nothing."""
+    for k, field in enumerate(table.schema if table.num_rows else ()):
+        if not types.is_null(field.type) and _is_all_missing(table.column(k)):
+            table = table.set_column(k, field.name, pyarrow.nulls(table.num_rows))
+    return table
+
+
+def _is_all_missing(column: pyarrow.ChunkedArray) -> bool:
+    if not types.is_floating(column.type):
+        return bool(column.null_count == len(column))
+    return all(np.isnan(numbers_of(chunk[:1], math.nan)).all() for chunk in column.chunks) and all(
+        np.isnan(numbers_of(chunk, math.nan)).all() for chunk in column.chunks
+    )
 
 
 def _as_stored(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:

@@ -14,7 +14,15 @@ from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS, WORDS, date_parts
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key, columns_of_table
+from ouzel.streams.feature_space import (
+    CATEGORY,
+    DATE,
+    NUMBER,
+    UNDECIDED,
+    FeatureSpace,
+    column_key,
+    columns_of_table,
+)
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.missing import NA_FEATURE, is_missing
 from ouzel.streams.options import Options
@@ -185,7 +193,7 @@ class FeatureColumns:
                 for column in self.columns
             }
             self.kinds.report()
-            known = {column: kind for column, kind in kinds.items() if column in self.kinds.known}
+            known = {column: kind if column in self.kinds.known else UNDECIDED for column, kind in kinds.items()}
             space = columns_of_table(self.columns, known, self.options.space)._replace(indicator=self.options.indicator)
             if not batch.num_rows:
                 return kinds, space

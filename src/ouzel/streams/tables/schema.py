@@ -20,7 +20,7 @@ import numpy as np
 from ouzel.errors import DataError, OuzelError, listed
 from ouzel.kernels.jit import kernel
 from ouzel.streams.dates import are_iso, is_iso
-from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT, UNDECIDED
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
 from ouzel.streams.options import SAMPLE, Options
@@ -50,7 +50,7 @@ class ColumnKinds:
     def __init__(self, options: Options, say: Callable[[str], None] = lambda line: None) -> None:
         self.options = options
         self.say = say
-        self.known: dict[str, str] = dict(options.space.kinds)
+        self.known: dict[str, str] = {column: kind for column, kind in options.space.kinds.items() if kind != UNDECIDED}
         self._others: dict[str, str] = {}
         self._mixed: Mapping[str, str] | None = {}
         self.numeric: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features

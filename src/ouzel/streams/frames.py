@@ -12,7 +12,7 @@ from ouzel.streams.labels import encode_labels
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.sources.error_context import wrap_errors
-from ouzel.streams.values import word_of
+from ouzel.streams.values import NAMED_BY_TEXT, word_of
 from ouzel.streams.weights import as_weights
 
 if TYPE_CHECKING:
@@ -58,10 +58,13 @@ def arrow_ready(frame: Any) -> Any:
         column = frame.iloc[:, place]
         if hasattr(kind, "fill_value"):
             changed[place] = column.sparse.to_dense()
-        elif getattr(kind, "hasobject", False):
-            kinds = {type(value) for value in column if not is_missing(value)}
-            if len(kinds) > 1 and str in kinds:
-                changed[place] = column.map(lambda value: None if is_missing(value) else word_of(value))
+            continue
+        different = getattr(kind, "categories", column)
+        if getattr(different.dtype, "hasobject", False):
+            kinds = {type(value) for value in different if not is_missing(value)}
+            if (len(kinds) > 1 and str in kinds) or {one.__name__ for one in kinds} & NAMED_BY_TEXT:
+                words = column.astype(object).map(lambda value: None if is_missing(value) else word_of(value))
+                changed[place] = words
     if not changed:
         return frame
     frame = frame.copy(deep=False)

@@ -44,6 +44,7 @@ else:
 
 TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` splits text
 MOMENTS = (date, time)  # a datetime is a date, too
+NAMED_BY_TEXT = frozenset(("Interval", "UUID"))  # types of values that are words: intervals of pandas, as `cut` makes
 WORD = "expected a number, a word, or nothing"
 KNOWN = "expected {0}, as the column is known to hold"
 
@@ -103,6 +104,8 @@ def plain_value(value: Any) -> Any:
     if type(value).__name__ == "Period":
         start, stop = value.start_time, value.end_time
         return start.date() if stop - start > timedelta(hours=23) else start.to_pydatetime()
+    if type(value).__name__ in NAMED_BY_TEXT:
+        return str(value)
     if isinstance(value, Real) or (hasattr(value, "__float__") and not hasattr(value, "__len__")):
         return plain_value(float(value))
     raise BadValueError(WORD)

@@ -14,6 +14,7 @@ from ouzel.deferred import deferred
 from ouzel.errors import DataError
 from ouzel.streams.feature_space import CATEGORY, NUMBER
 from ouzel.streams.labels import text_of
+from ouzel.streams.missing import is_missing
 from ouzel.streams.sources.error_context import is_library_error, reason_of
 from ouzel.streams.values import plain_value, word_of
 
@@ -212,6 +213,14 @@ def flat(table: pyarrow.Table) -> pyarrow.Table:
     for k, field in enumerate(table.schema):
         if isinstance(field.type, pyarrow.BaseExtensionType):
             table = table.set_column(k, field.name, _as_stored(table.column(k)))
+        elif types.is_dictionary(field.type) and isinstance(field.type.value_type, pyarrow.BaseExtensionType):
+            cells = [
+                pyarrow.DictionaryArray.from_arrays(
+                    chunk.indices, _as_stored(pyarrow.chunked_array([chunk.dictionary])).combine_chunks()
+                )
+                for chunk in table.column(k).chunks
+            ]
+            table = table.set_column(k, field.name, pyarrow.chunked_array(cells))
     return table
 
 
@@ -232,10 +241,14 @@ def _is_all_missing(column: pyarrow.ChunkedArray) -> bool:
 
 
 def _as_stored(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """A column of an extension type in its storage type; a UUID as its text, a period of pandas as its start."""
+    """A column of an extension type in its storage type; a UUID as its text, a period of pandas as its start.
+
+    So is an interval of pandas, which its function `cut` makes: `(0, 10]`.
+    """
     name = getattr(column.type, "extension_name", "")
-    if name == "arrow.uuid":
-        texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
+    if name in ("arrow.uuid", "pandas.interval"):
+        cells = column.to_pylist() if name == "arrow.uuid" else column.to_pandas()
+        texts = [None if is_missing(cell) else word_of(cell) for cell in cells]
         return pyarrow.chunked_array([texts], pyarrow.string())
     if name == "pandas.period":
         starts = [plain_value(period) for period in column.to_pandas()]

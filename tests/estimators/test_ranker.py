@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.cli.app import run
 from ouzel.streams.groups import whole_groups
 from ouzel.streams.read import read
 
@@ -71,3 +72,25 @@ def test_a_score_needs_a_relevance_of_each_example(y):
 
     with pytest.raises(ouzel.OuzelError, match="y has the relevance of each example, so 2 of them; got shape"):
         model.score(X, y)
+
+
+def test_rows_of_a_group_that_are_scattered_are_reported_once(recwarn):
+    X, y, _ = queries()
+    ouzel.AdaGradRanker().fit(X, y, qid=np.arange(len(X)) // 8)
+    assert not recwarn.list
+
+    model = ouzel.AdaGradRanker()
+    with pytest.warns(
+        UserWarning, match="groups: row 61 is of the group of earlier rows, .*; sort rows by their group"
+    ):
+        model.fit(X, y, qid=np.arange(len(X)) % 60)
+    model.partial_fit(X, y, qid=np.arange(len(X)) % 60)
+    assert not [said for said in recwarn if "groups" in str(said.message)]
+
+
+def test_training_on_a_table_reports_groups_that_are_scattered(tmp_path, capsys):
+    rows = "".join(f"{k % 2},{k % 5},{k % 7}\n" for k in range(70))
+    (tmp_path / "t.csv").write_text("y,group,x\n" + rows)
+
+    assert run(["train", str(tmp_path / "t.csv"), "--label", "y", "--group", "group", "--task", "ranking"]) == 0
+    assert "groups: row 6 is of the group of earlier rows" in " ".join("".join(capsys.readouterr()).split())

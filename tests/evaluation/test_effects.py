@@ -125,3 +125,12 @@ def test_categories_that_decide_together_are_named_explained_and_drawn(monkeypat
 def test_a_model_without_effects_is_refused(model):
     with pytest.raises(ouzel.OuzelError, match="has no effects of columns; the default learner, auto, makes them"):
         ouzel.effect(model, "age")
+
+
+def test_a_pair_may_be_a_tuple_and_a_column_its_number():
+    model, _ = learnt("two", 500)
+
+    np.testing.assert_array_equal(ouzel.effect(model, 0).values, ouzel.effect(model, "0").values)
+    np.testing.assert_array_equal(ouzel.effect(model, (0, "1")).values, ouzel.effect(model, "0*1").values)
+    with pytest.raises(ouzel.OuzelError, match="column '7' has no effect"):
+        ouzel.effect(model, (0, 7))

@@ -54,8 +54,10 @@ class Effect(NamedTuple):
         return draw_effect(self, path, title)
 
 
-def effect(model: Any, column: str) -> Effect:
+def effect(model: Any, column: Any) -> Effect:
     """Return the effect of a column of numbers, or of a pair such as "age*hours", on the margin of a model.
+
+    A pair may be a tuple, ("age", "hours"), and a column of an array its number.
 
     `model` is a `Model`, or an estimator, of the default learner, whose linear part gives a column one slope, and whose
     curve adds what is left (Lou, Caruana, Gehrke & Hooker, 2013, "Accurate Intelligible Models with Pairwise
@@ -88,7 +90,7 @@ def effect(model: Any, column: str) -> Effect:
     from ouzel.learners.auto.effect_terms import edges_of_terms, is_category, sample_of, terms_of
 
     names = _names(model, effects)
-    places = _places(column, names)
+    places = _places(BETWEEN.join(map(str, column)) if isinstance(column, (tuple, list)) else str(column), names)
     sample, edges = sample_of(effects), [edges_of_terms(effects, place, len(places) > 1) for place in places]
     grid = np.zeros((np.prod([len(own) + 1 for own in edges]), sample.shape[1]), np.float32)
     first = [np.append(np.float32(-np.inf), own) for own in edges]  # of each interval

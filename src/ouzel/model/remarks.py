@@ -1,4 +1,4 @@
-"""Lines about the data that a model learns: values and labels of 1,000 times their usual size.
+"""Lines about the data that a model learns: values and labels of 1,000 times their usual size, and scattered groups.
 
 Where features are standardised their running scales find such values (`learners/auto/turning.py`). Of other learners
 the blocks are compared with the sample that importances go by (`learners/feature_moments.py`): all of them as long as
@@ -20,10 +20,12 @@ from ouzel.learners.auto.outliers import FAR, KNOWN_FROM, STRIKING
 from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features
 from ouzel.streams.block import Block
 
-COLUMN, LABEL = "column", "label"  # kinds of remarks: a model makes one of each
+COLUMN, LABEL, GROUP = "column", "label", "group"  # kinds of remarks: a model makes one of each
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
 SCALED = f"such values hardly move the scale; {UNKNOWN}"
 UNSCALED = f"this learner takes it as it is; --standardize keeps such values from spoiling a column; {UNKNOWN}"
+AGAIN = "is of the group of earlier rows, with other groups between"
+SCATTERED = "each run of rows is learnt as a group of its own; sort rows by their group, if it is one"
 FAR_LABEL = "it is learnt as one 3 standard deviations from the mean; leave the cell empty if the label is unknown"
 
 
@@ -33,7 +35,7 @@ class Remark(NamedTuple):
     kind: str
     about: str  # what has the value
     row: int  # of the stream, from 1 on
-    value: float
+    found: str  # what there is in that row
     advice: str
 
     def __str__(self) -> str:
@@ -41,7 +43,7 @@ class Remark(NamedTuple):
 
     def line(self, row: str) -> str:
         """The line, with what its row is called."""
-        return f"{self.about}: {row} has the value {self.value:.7g}, over 1,000 times its usual size; {self.advice}"
+        return f"{self.about}: {row} {self.found}; {self.advice}"
 
 
 def outlier_of(model: Any) -> int:
@@ -78,6 +80,8 @@ class Remarks:
             found += _in_scaled_columns(model, block, before) if scaled else self._in_columns(model, block)
         if block.rows and LABEL not in self.made and protocol.offers(model.module, protocol.ScalesLabels):
             found += _in_labels(model, block)
+        if block.groups is not None and model.task.groups and GROUP not in self.made:
+            found += _in_groups(model, block, block.groups)
         self.made |= {remark.kind: remark for remark in found}
         return "\n".join(map(str, found)) or None
 
@@ -118,14 +122,27 @@ def _in_labels(model: Any, block: Block) -> Iterator[Remark]:
     striking = np.abs(block.labels - mean) > STRIKING * spread
     if spread > 0.0 and model.examples >= KNOWN_FROM and striking.any():
         row = int(striking.argmax())
-        yield Remark(LABEL, "label", _number(model, block, row), float(block.labels[row]), FAR_LABEL)
+        yield Remark(LABEL, "label", _number(model, block, row), _far(block.labels[row]), FAR_LABEL)
+
+
+def _in_groups(model: Any, block: Block, groups: np.ndarray) -> Iterator[Remark]:
+    """The first row of a group that came before, with others between."""
+    begun = np.flatnonzero(np.append(True, np.diff(groups) != 0)) if len(groups) else np.empty(0, np.int64)
+    known, first = np.unique(groups[begun], return_index=True)
+    if len(known) < len(begun):
+        row = int(np.delete(begun, first)[0])
+        yield Remark(GROUP, "groups", _number(model, block, row), AGAIN, SCATTERED)
+
+
+def _far(value: float) -> str:
+    return f"has the value {value:.7g}, over 1,000 times its usual size"
 
 
 def _of_place(model: Any, block: Block, place: int, advice: str) -> Remark:
     """A remark on a value of a block."""
     row = int(np.searchsorted(block.offsets, place, side="right")) - 1
     name = model.feature_name(int(block.indices[place]))
-    return Remark(COLUMN, f"column {name!r}", _number(model, block, row), float(block.values[place]), advice)
+    return Remark(COLUMN, f"column {name!r}", _number(model, block, row), _far(block.values[place]), advice)
 
 
 def _number(model: Any, block: Block, row: int) -> int:

@@ -26,11 +26,11 @@ from sklearn.utils.validation import (
 from ouzel.errors import DataError, OuzelError
 from ouzel.estimators.dictionaries import NO_ARRAY, DictionaryRows, rows_of_dictionaries
 from ouzel.model.model import Model
-from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing
+from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing, unmasked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
-from ouzel.streams.frames import as_table, check_collected, is_table, table_blocks
+from ouzel.streams.frames import as_table, goes_by_name, is_table, table_blocks
 from ouzel.streams.labels import refuse_missing
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS, Options, make_options
@@ -119,6 +119,7 @@ class FromData:
 
     def _checked(self, X: Any, *y: Any) -> Any:
         """Let scikit-learn check an array, and y, but not the values; return it as rows, and y as it is to be used."""
+        X = unmasked(X)
         filled = check_sparse(X)  # before scikit-learn looks at the matrix
         self._check_width(X)
         try:
@@ -236,17 +237,6 @@ class _Weighed:
 
     def __iter__(self) -> Iterator[Block]:
         return (block.select(np.flatnonzero(block.weights)) for block in self.blocks)
-
-
-def goes_by_name(X: Any) -> bool:
-    """Whether data is a table whose columns have names; one of numbers, numbered by pandas, is an array."""
-    check_collected(X)
-    if not is_table(X):
-        return False
-    columns = getattr(X, "columns", ())
-    if not hasattr(X, "dtypes") or not len(columns) or any(isinstance(column, str) for column in columns):
-        return True
-    return any(getattr(kind, "kind", "O") not in "biuf" for kind in X.dtypes)
 
 
 def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:

@@ -13,6 +13,7 @@ from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ouzel.estimators.slots import Slots
 from ouzel.learners.rows import Rows
@@ -21,7 +22,7 @@ from ouzel.model.model import Model
 from ouzel.model.room import changing, make_room
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN
-from ouzel.streams.frames import as_table, is_table, table_blocks
+from ouzel.streams.frames import as_table, goes_by_name, table_blocks
 from ouzel.streams.labels import encode_labels
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.weights import as_weight, as_weights
@@ -52,6 +53,8 @@ class RiverProtocol:
     _new_model: Any
     _is_probabilistic: Any
     _reading: Any
+    _refuse_names: Any
+    missing: Any
     _slots: Slots
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Self:
@@ -126,8 +129,8 @@ class RiverProtocol:
         `w` is the weight of each row (n,), or one for all. Rows without a label are left out.
         """
         model = self.begin()
-        labels, weights = encode_labels(y, X.shape[0]), as_weights(w if np.ndim(w) else [w] * X.shape[0], X.shape[0])
-        for block in self._frame(X, labels, weights):
+        weights = as_weights(w if np.ndim(w) else [w] * X.shape[0], X.shape[0])
+        for block in self._rows(X, y, weights):
             model.learn(block)
         return self
 
@@ -157,7 +160,7 @@ class RiverProtocol:
         model = self.begin()
         if not (model.task.numbers or model.task.groups or len(model.classes)):
             return None
-        return [model.answers(block) for block in self._frame(X, None, None, unlabelled=True)]
+        return [model.answers(block) for block in self._rows(X, None, None, unlabelled=True)]
 
     def begin(self) -> Model:
         """The model, a new one if nothing was learnt yet."""
@@ -190,11 +193,14 @@ class RiverProtocol:
         slots = self._ready()
         return slots.model.preparation.group_keys_one(slots.model, *slots.row(x))
 
-    def _frame(self, X: Any, labels: Any, weights: Any, unlabelled: bool = False) -> Iterator[Block]:
+    def _rows(self, X: Any, y: Any, weights: Any, unlabelled: bool = False) -> Iterator[Block]:
         model = self.model_
-        if not is_table(X):
-            return blocks_from(X, None if labels is None else np.asarray(labels[0]), weights=weights, model=model)
-        return table_blocks(as_table(X), labels, weights, self._reading(model, model.space, unlabelled))
+        if goes_by_name(X):
+            labels = None if y is None else encode_labels(y, X.shape[0])
+            return table_blocks(as_table(X), labels, weights, self._reading(model, model.space, unlabelled))
+        self._refuse_names()
+        said = {} if issparse(X) else {"missing": self.missing}
+        return blocks_from(X, y, weights=weights, model=model, **said)
 
     # What River asks of an estimator beside learning and predicting.
 

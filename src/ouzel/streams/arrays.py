@@ -29,6 +29,15 @@ CELLS, MOST_ROWS = 1 << 18, 1 << 14  # of a piece
 Filled = tuple[int, ...]  # the first and the last column that have values, or nothing
 
 
+def unmasked(X: Any) -> Any:
+    """An array in which what NumPy masks is missing; anything else as it is.
+
+    >>> unmasked(np.ma.masked_array([[1, 2]], [[False, True]])).tolist()
+    [[1.0, nan]]
+    """
+    return np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X
+
+
 class ArrayRows:
     """The rows of an array (n, d) or of a SciPy matrix; ids are column numbers, and zeros are left out.
 

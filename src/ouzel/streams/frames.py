@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
@@ -31,6 +32,17 @@ def check_collected(data: Any) -> None:
     """Refuse a lazy frame, such as that of polars: its rows are not there yet."""
     if type(data).__name__ == "LazyFrame":
         raise OuzelError("this frame is lazy, and has no rows yet; give frame.collect()")
+
+
+def goes_by_name(data: Any) -> bool:
+    """Whether data is a table whose columns have names; one of numbers, numbered by pandas, is an array."""
+    check_collected(data)
+    if not is_table(data):
+        return False
+    columns = getattr(data, "columns", ())
+    if not hasattr(data, "dtypes") or not len(columns) or not all(isinstance(column, Integral) for column in columns):
+        return True
+    return any(getattr(kind, "kind", "O") not in "biuf" for kind in data.dtypes)
 
 
 def as_table(data: Any) -> pyarrow.Table:

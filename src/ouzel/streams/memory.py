@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sparse
 
 from ouzel.errors import OuzelError
-from ouzel.streams.arrays import ArrayRows, marks_missing
+from ouzel.streams.arrays import ArrayRows, marks_missing, unmasked
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.block_stream import BlockStream, GivenBlocks
 from ouzel.streams.dictionaries import blocks_of_dictionaries
-from ouzel.streams.frames import as_table, check_collected, is_table, table_blocks
+from ouzel.streams.frames import as_table, check_collected, goes_by_name, is_table, table_blocks
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.labels import Label, encode_labels
 from ouzel.streams.limits import UNLIMITED
@@ -71,6 +71,8 @@ def blocks_from(
         raise OuzelError(
             f"data is an array, a sparse matrix, a data frame, or pairs of features and label; got {data!r:.80}"
         )
+    if is_table(data) and not goes_by_name(data) and _may_be_array(options, given):
+        data = data.to_numpy(np.float64, na_value=np.nan)
     by_name = not (sparse.issparse(data) or isinstance(data, np.ndarray))
     frame = by_name and is_table(data)
     kind = "a data frame" if frame else "examples given as dictionaries" if by_name else "an array"
@@ -87,6 +89,12 @@ def blocks_from(
     return GivenBlocks(blocks, kind, given, remarks)
 
 
+def _may_be_array(options: dict[str, Any], given: Options) -> bool:
+    """Whether nothing speaks of columns by name: neither an option nor what a model knows its features by."""
+    said = [name for name in (*OF_EXAMPLES, *OF_COLUMNS_BY_NAME) if name != "missing" and options.get(name) is not None]
+    return not said and (given.space.width is not None or not given.space.known)
+
+
 def _of_table(
     data: Any, labels: Any, weights: Any, options: Options, say: Callable[[str], None], block_rows: int
 ) -> Iterator[Block]:
@@ -95,7 +103,7 @@ def _of_table(
 
 def _of_array(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
     deriver = Deriver(options)
-    rows = ArrayRows(data, missing=marks_missing(options))
+    rows = ArrayRows(unmasked(data), missing=marks_missing(options))
     codes, names = encode_labels(labels, rows.shape[0])
     weights = None if weights is None else as_weights(weights, rows.shape[0])
     yield from deriver.derive(rows.blocks(block_rows, codes, label_names=names, weights=weights))

@@ -19,7 +19,7 @@ from ouzel.model import room
 from ouzel.model.model import Model
 from ouzel.model.persistence import check_readable
 from ouzel.streams.block import Block
-from ouzel.terms.losses import LOSSES, REGRESSION
+from ouzel.terms.losses import LOSSES, REGRESSION, Poisson
 from tests.checks.laws import arrays_of
 
 LARGEST, SMALLEST = float(np.finfo(np.float32).max), 1e-45
@@ -172,7 +172,8 @@ def offences(name: str, settings: dict, block: Block, classes: int = 2) -> list[
     if classes > 2:
         block = block._replace(labels=np.arange(block.rows) % classes + 0.0)
     if isinstance(model.loss, REGRESSION):
-        block = block._replace(labels=np.where(block.labels > 0.0, 3e38, -1.0))
+        low = 0.0 if isinstance(model.loss, Poisson) else -1.0
+        block = block._replace(labels=np.where(block.labels > 0.0, 3e38, low))
     for start in range(0, block.rows, PIECE):
         learnt = model.learn(block.slice(start, min(start + PIECE, block.rows)))
         found = unsound(model)

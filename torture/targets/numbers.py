@@ -121,7 +121,7 @@ def stream(spec: dict[str, Any], task: str, random: Random) -> Any:
             offsets.append(len(indices))
         if task == "regression":
             labels = [
-                random.choice((0.0, 1.0, 5.0, *((1e10, 1e30, 1e300) if spec["values"] == "large" else ())))
+                random.choice((0.0, 1.0, 5.0, *((1e10, 1e30, 3e38) if spec["values"] == "large" else ())))
                 for _ in range(count)
             ]
         else:

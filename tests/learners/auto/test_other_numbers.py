@@ -268,6 +268,7 @@ def test_without_the_constant_feature_nothing_is_centred():
 def test_no_finite_label_makes_what_is_not_a_number(loss):
     X, y = stream(200, seed=15)
     y = np.where(np.arange(200) % 3 == 0, 3e38, np.where(np.arange(200) % 3 == 1, -3e38, 0.0))
+    y = np.abs(y) if loss == "poisson" else y
 
     model = Model("auto", loss=loss)
     predicted = margins_of(model, X, y)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.errors import OuzelError
 from ouzel.learners.protocol import ScalesTargets
 from ouzel.learners.target_scaling import scaling_targets
 from ouzel.model.answers import Answers, estimates
 from ouzel.model.tasks.task import Host, Outcome, Task, call_one, losses_against, numbers_of
 from ouzel.streams.block import Block
-from ouzel.terms.losses import OF_ANY_UNIT, link
+from ouzel.terms.losses import OF_ANY_UNIT, Poisson, link
 
 
 class Regression(Task):
@@ -31,9 +32,28 @@ class Regression(Task):
             return learner
         return scaling_targets(learner, self.intercept)
 
+    def check(self, model: Host, block: Block) -> None:
+        """Refuse labels that are no numbers, or no counts where the loss is of counts."""
+        self._targets(block)
+
+    def check_one(self, model: Host, label: Any) -> None:
+        """The same for the label of one example."""
+        super().check_one(model, label)
+        self._check_counts(np.array([float(label)]))
+
+    def _targets(self, block: Block) -> np.ndarray:
+        targets = numbers_of(block)
+        self._check_counts(targets)
+        return targets
+
+    def _check_counts(self, targets: np.ndarray) -> None:
+        if isinstance(self.loss, Poisson) and (targets < 0.0).any():
+            found = float(targets[np.argmax(targets < 0.0)])
+            raise OuzelError(f"counts of 0 or more are predicted by the Poisson loss; got the label {found:g}")
+
     def learn(self, model: Host, block: Block, losses: bool = True) -> Outcome:
         """Learn a labelled block."""
-        targets, margins = numbers_of(block), np.empty(block.rows)
+        targets, margins = self._targets(block), np.empty(block.rows)
         for here, rows in model.pieces(block):
             known, out = (targets[here], block.weights[here]), margins[here]
             model.module.learn_rows(model.states[0], rows, *known, model.settings, out)
@@ -42,7 +62,7 @@ class Regression(Task):
 
     def evaluate(self, model: Host, block: Block) -> Outcome:
         """Predict a labelled block without learning it."""
-        targets, margins = numbers_of(block), self.margins(model, model.rows(block))
+        targets, margins = self._targets(block), self.margins(model, model.rows(block))
         return Outcome(margins, targets, block.weights, losses_against(self.loss, margins, targets))
 
     def learn_one(

@@ -10,26 +10,23 @@ UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 def as_number(text: str) -> float:
     """The number that a text says, NaN if it says none.
 
-    >>> as_number(" 2.5"), as_number("1e3"), as_number("two")
-    (2.5, 1000.0, nan)
+    >>> as_number(" 2.5"), as_number("1e3"), as_number("two"), as_number("1_000")
+    (2.5, 1000.0, nan, nan)
     """
-    try:
-        return float(text)
-    except ValueError:
-        return nan
+    return float(text) if is_number(text) else nan
 
 
 def is_number(text: str) -> bool:
-    """Whether a text says a number (or "nan", or "inf", as Python's `float` has it).
+    """Whether a text says a number (or "nan", or "inf"): in ASCII and without underscores, as kernels read them.
 
-    >>> is_number("-1e-6"), is_number("two")
-    (True, False)
+    >>> is_number("-1e-6"), is_number("two"), is_number("1_000"), is_number("\u0661")
+    (True, False, False, False)
     """
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return text.isascii() and "_" not in text
 
 
 def as_size(text: str) -> float:

@@ -110,11 +110,12 @@ def group_id(value: object, seed: int) -> int:
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
+    text = str(value)
     try:
-        number = int(str(value))
+        number = int(text)
     except ValueError:
-        return feature_id(str(value), seed, 31)
-    return number if -MOST_GROUP <= number < MOST_GROUP else feature_id(str(value), seed, 31)
+        return feature_id(text, seed, 31)
+    return number if is_number(text) and -MOST_GROUP <= number < MOST_GROUP else feature_id(text, seed, 31)
 
 
 Label = int | float | str | bool

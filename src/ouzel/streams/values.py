@@ -197,7 +197,7 @@ def is_of_other_kind(plain: Any, kind: str | None) -> bool:
     ([True, False, False, False], True)
     """
     if kind == NUMBER:
-        return isinstance(plain, str) and not (is_number(plain) and "_" not in plain) and not is_na_in_numbers(plain)
+        return isinstance(plain, str) and not is_number(plain) and not is_na_in_numbers(plain)
     return kind == CATEGORY and isinstance(plain, (int, float)) and not isinstance(plain, bool)
 
 

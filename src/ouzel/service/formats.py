@@ -5,24 +5,25 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ouzel.errors import OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.block import ROWS, Block
+from ouzel.streams.feature_space import NUMBER
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Family, Format, find_format
-from ouzel.streams.formats.records import examples_in, is_rows, records_in, rows_of
+from ouzel.streams.formats.records import ID, examples_in, is_rows, records_in, rows_of
 from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import Limits
-from ouzel.streams.missing import is_missing
+from ouzel.streams.missing import is_missing, is_na_in_numbers
 from ouzel.streams.options import Options
 from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.error_context import error_context, wrap_errors
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat
+from ouzel.streams.tables.schema import ColumnKinds
 
 if TYPE_CHECKING:
     import pyarrow
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 JSON_LINES = FORMATS["jsonl"]
 READ = tuple(format for format in FORMATS.values() if format.media_types)
 """Formats of request bodies that can be learnt."""
+DEFAULTS = Options()
 WEIGHT = "_weight"  # member of an importance weight, where no other is named
 
 
@@ -109,27 +111,54 @@ class BodySource(Source):
         self.name, self._packed = "the stream", file
 
 
-def cells_of_stream(file: io.BufferedReader, format: Format, most: int) -> Iterator[list[bytes]]:
-    """Yield the rows of delimited text as lines of JSON, at most `most` at a time."""
-    rows = _table_rows(BodySource(file), format)
-    while some := list(islice(rows, most)):
+def cells_of_stream(
+    file: io.BufferedReader, format: Format, most: int, options: Options = DEFAULTS
+) -> Iterator[list[bytes]]:
+    """Yield the rows of delimited text as lines of JSON for a model with these options, at most `most` at a time.
+
+    Rows before a bad one are yielded before its error is raised.
+    """
+    some: list[bytes] = []
+    try:
+        for row in _table_rows(BodySource(file), format, options):
+            some.append(row)
+            if len(some) == most:
+                yield some
+                some = []
+    except OuzelError:
+        if some:
+            yield some
+        raise
+    if some:
         yield some
 
 
-def _table_rows(source: Source, format: Format) -> Iterator[bytes]:
+def _table_rows(source: Source, format: Format, options: Options = DEFAULTS) -> Iterator[bytes]:
+    """Yield the rows of a table as JSON objects. A cell of text is a number where its column holds numbers.
+
+    What a column holds is what the model knows, what the options say, or what the first rows tell, as in files.
+    """
     from ouzel.streams.formats.batches import record_batches  # which only tables need
 
-    typed = not format.is_delimited
+    typed, kinds = not format.is_delimited, ColumnKinds(options)
     with error_context(source, format.name):
-        for batch in record_batches(source, Options(), format, lambda count: None):
+        for batch in record_batches(source, DEFAULTS, format, lambda count: None):
+            if not typed and batch.num_rows:
+                for name in set(batch.schema.names) - set(kinds.known):
+                    kinds.decide(name, batch.column(name), typed, source.name)
             for row in batch.to_pylist():
-                cells = row.items() if typed else ((name, _cell_value(cell)) for name, cell in row.items())
-                known = {name: cell if cell == cell else None for name, cell in cells}
+                if not typed:
+                    row = {name: _cell_value(cell, name, kinds) for name, cell in row.items()}
+                known = {name: cell if cell == cell else None for name, cell in row.items()}
                 yield json.dumps(known, default=str).encode()
 
 
-def _cell_value(cell: str | None) -> float | str | None:
-    """Return the value of a cell of text: a number, a word, or None."""
+def _cell_value(cell: str | None, column: str, kinds: ColumnKinds) -> float | str | None:
+    """Return the value of a cell of text: a number if its column holds numbers, a word, or None."""
     if cell is None or is_missing(cell):
+        return None
+    if column == ID or kinds.known[column] != NUMBER:
+        return cell
+    if is_na_in_numbers(cell.strip(" ")):
         return None
     return float(cell) if is_number(cell) else cell

@@ -183,7 +183,8 @@ class LearnedLines(Response):
                 yield lines
             return
         if self.format.is_delimited:
-            rows = cells_of_stream(file_of(self.request, self.served.limits), self.format, AT_ONCE)
+            file, reading = file_of(self.request, self.served.limits), self.served.owner.reading
+            rows = cells_of_stream(file, self.format, AT_ONCE, reading.options)
             while (some := await asyncio.to_thread(next, rows, None)) is not None:
                 yield some
             return

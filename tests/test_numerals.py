@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ouzel
-from ouzel.numerals import is_number
+from ouzel.numerals import is_number, plain_amount
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.labels import group_id, label_of
 
@@ -30,3 +30,23 @@ def test_classes_with_underscores_are_not_those_without(tmp_path, suffix):
 
 def test_groups_with_underscores_are_not_those_without():
     assert group_id("1_1", 0) != group_id("11", 0) == group_id(11, 0) == group_id(" 11 ", 0)
+
+
+@pytest.mark.parametrize(
+    ("amount", "number"),
+    [
+        ("1,200", "1200"),
+        ("1,5", "1.5"),
+        ("+.5", ".5"),
+        ("-$5", "-5"),
+        ("1'234'567.8", "1234567.8"),
+        ("1\u00a0234,5\u00a0€", "1234.5"),
+        ("12,34,567", None),
+        ("49 30", None),
+        ("%", None),
+        ("٣,٤", None),
+        ("", None),
+    ],
+)
+def test_amounts_are_numbers_but_for_signs_and_commas(amount, number):
+    assert plain_amount(amount) == number

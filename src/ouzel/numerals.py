@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from math import nan
 
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+SIGNS = "$€£¥% \u00a0\u202f"  # around an amount
+BETWEEN = "'’\u00a0\u202f"  # thousands
+AMOUNTS = (  # with the mark that is the decimal point in each
+    (re.compile(rf"[0-9]{{1,3}}([,{BETWEEN}][0-9]{{3}})+(\.[0-9]+)?|[0-9]*\.?[0-9]+"), "."),
+    (re.compile(rf"[0-9]{{1,3}}([.{BETWEEN}][0-9]{{3}})+(,[0-9]+)?|[0-9]*,[0-9]+"), ","),
+)
 
 
 def as_number(text: str) -> float:
@@ -27,6 +34,31 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return text.isascii() and "_" not in text
+
+
+def plain_amount(text: str) -> str | None:
+    """The number in an amount with a sign, a decimal comma, or marks between thousands; None if it is no amount.
+
+    >>> plain_amount("$1,200.50"), plain_amount("49,5 %"), plain_amount("-1.200.300 €"), plain_amount("1,2,3")
+    ('1200.50', '49.5', '-1200300', None)
+    """
+    bare = text.strip()
+    sign = bare[:1] if bare[:1] in ("-", "+") else ""
+    bare = bare.removeprefix(sign).strip(SIGNS)
+    for pattern, point in AMOUNTS:
+        if pattern.fullmatch(bare):
+            whole, _, decimals = bare.partition(point)
+            return sign.strip("+") + re.sub("[^0-9]", "", whole) + (decimals and f".{decimals}")
+    return None
+
+
+def is_amount(text: str) -> bool:
+    """Whether a text is no number, but would be one without its sign, or with a point for its comma.
+
+    >>> is_amount("$5"), is_amount("1,5"), is_amount("1.5")
+    (True, True, False)
+    """
+    return plain_amount(text) is not None and not is_number(text)
 
 
 def as_size(text: str) -> float:

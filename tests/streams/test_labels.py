@@ -39,5 +39,7 @@ def test_a_stream_gives_out_the_block_that_was_looked_at(tmp_path):
 def test_amounts_with_marks_are_told_from_names():
     (said,) = amounts_in(first([f"${k},200.50" for k in range(1, 12)]))
     assert said == "labels such as $1,200.50 are words, and classes; write 1200.50 to have numbers predicted"
+    (said,) = amounts_in(first([f"{k}.200,5 €" for k in range(1, 12)]))
+    assert said == "labels such as 1.200,5 € are words, and classes; write 1200.5 to have numbers predicted"
     assert amounts_in(first([f"shop {k}" for k in range(12)])) == []
     assert amounts_in(first(["$1", "$2"])) == []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import DataError, OuzelError, listed
-from ouzel.numerals import is_number
+from ouzel.numerals import is_number, plain_amount
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_specs import matches
@@ -191,13 +191,10 @@ def classes_in(block: Block, otherwise: str = "--task regression predicts number
 def amounts_in(block: Block) -> list[str]:
     """The remark on labels that are classes only because of signs, such as $1,200.50: one line or none."""
     names = [name for name in block.label_names or [] if isinstance(name, str)]
-    if len(names) < FEWEST_AMOUNTS or not all(is_number(_bare(name)) for name in names):
+    plain = [plain_amount(name) for name in names]
+    if len(names) < FEWEST_AMOUNTS or None in plain:
         return []
-    return [f"labels such as {names[0]} are words, and classes; write {_bare(names[0])} to have numbers predicted"]
-
-
-def _bare(label: str) -> str:
-    return label.strip("$€£¥% ").replace(",", "")
+    return [f"labels such as {names[0]} are words, and classes; write {plain[0]} to have numbers predicted"]
 
 
 def check_label(label: object) -> None:

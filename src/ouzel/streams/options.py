@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
-from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
 from ouzel.streams.feature_specs import DerivedFeatures, matches
 from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
@@ -175,6 +175,13 @@ class Options:
             if matches(column, (pattern,))
         ]
         return max(found)[-1] if found else None
+
+    def check_kinds(self, known: Mapping[str, str]) -> None:
+        """Refuse options that contradict the kinds of a model's columns."""
+        for column, kind in known.items():
+            given = self.kind_of(column)
+            if given is not None and given != kind and LIST not in (given, kind):
+                raise OuzelError(f"column {column!r} was learnt as {kind}, not as {given}; leave the option out")
 
 
 def check_format(options: Options, name: str, format: Format | None) -> None:

@@ -90,6 +90,28 @@ def test_columns_alike_are_told_of_in_one_line(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("cells", [["49,5", "7,25"], ["1.200.300", "950.5", "-"], ["$1,200.50", "NA"], ["9 %", "10"]])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_amounts_that_are_words_are_told_of(tmp_path, cells, suffix):
+    path = tmp_path / f"t.{suffix}"
+    rows = [{"y": 1, "x": cell, "z": "1,2,3"} for cell in cells]
+    if suffix == "csv":
+        path.write_text("y;x;z\n" + "".join(f"{row['y']};{row['x']};{row['z']}\n" for row in rows))
+    elif suffix == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    said = [
+        "column 'x': words such as 1,5 or $5 or 9%, taken as categories; "
+        "written 1.5 or 5 they are numbers; --categorical x says so"
+    ]
+
+    for options, expected in (({}, said), ({"categorical": ["x"]}, [])):
+        with ouzel.read(path, label="y", **options) as stream:
+            assert [block.space.kinds["x"] for block in stream] == ["category"]
+            assert stream.remarks == expected
+
+
 def test_a_column_of_dates_is_known_by_its_content_and_a_line_says_so_with_the_option_for_words(tmp_path):
     (tmp_path / "t.csv").write_text("y,when due,where\n" + "".join(f"1,2024-01-{10 + k},Rome\n" for k in range(9)))
     with ouzel.read(tmp_path / "t.csv", label="y") as stream:

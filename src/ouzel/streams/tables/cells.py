@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +15,8 @@ from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.kernels.batch_hash import PADDING, ZERO, hash_update, hash_update_bytes
 from ouzel.streams.kernels.new_names import NewNames, add_if_new, copy_names, read_only
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.missing import is_na_number_token, is_na_token
-from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
+from ouzel.streams.missing import is_missing, is_na_number_token, is_na_token
+from ouzel.streams.tables.arrow_types import as_text, as_words, is_dictionary, is_list, is_there
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
 NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2, 3, 4))  # errors of cells
@@ -59,6 +61,19 @@ def words_of(array: pyarrow.Array) -> Words:
         text = text[here[0] : here[-1] + BEHIND]
         here = here - here[0]
     return Words.of(here, text, is_there(array))
+
+
+def different(array: pyarrow.Array) -> pyarrow.Array:
+    """The cells of a column, those of a dictionary once each: a long one may occur in many rows."""
+    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_dictionary(array) else array
+
+
+def texts_of(words: Words) -> Iterator[str]:
+    """Yield the words that are not missing, as text."""
+    for start, stop in pairwise(words.offsets.tolist()):
+        text = words.data[start:stop].tobytes().decode("utf-8", "replace")
+        if not is_missing(text):
+            yield text
 
 
 def words_of_cells(array: pyarrow.Array) -> Words:

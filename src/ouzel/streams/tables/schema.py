@@ -12,29 +12,33 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.errors import DataError, OuzelError, listed
+from ouzel.errors import DataError, listed
 from ouzel.kernels.jit import kernel
+from ouzel.numerals import is_amount
 from ouzel.streams.dates import are_iso, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT, UNDECIDED
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
 from ouzel.streams.options import SAMPLE, Options
-from ouzel.streams.tables.arrow_types import as_text, is_dictionary, is_list, is_moment, is_number, is_text, types
-from ouzel.streams.tables.cells import Words, is_infinity, words_of
+from ouzel.streams.tables.arrow_types import is_dictionary, is_list, is_moment, is_number, is_text, types
+from ouzel.streams.tables.cells import Words, different, is_infinity, texts_of, words_of
 from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
 
 MOST_KNOWN = 4096  # members of objects whose kind is decided; in others each value is what its type says
+MOST_DATE = 64  # most bytes of a date, or of an amount
 STARTS = frozenset("0123456789+-. tTfF")  # of text that may be a number or a truth value
-MOST_DATE, SHORT = 64, 4  # most bytes of a date; more than those of a mark with blanks
+SHORT = 4  # more than the characters of a mark with blanks
 ADVICE = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
 MIXED = f"numbers and words, {ADVICE}"
 CODES = f"numbers written like codes, with zeros before them, {ADVICE}"
+AMOUNTS = (
+    "words such as 1,5 or $5 or 9%, taken as categories; written 1.5 or 5 they are numbers; --categorical {0} says so"
+)
 DATED = "dates; --categorical {0} keeps them as words"
 OF_KINDS = {NUMBER: "numbers", DATE: "dates", CATEGORY: "words", LIST: "lists", TEXT: "text"}
 MISMATCH = "holds {}, and is known to hold {}; give those, or train a model on this table"
@@ -57,7 +61,7 @@ class ColumnKinds:
         self._strict: dict[str, bool] = {}
         self._lines: set[str] = set()  # lines that were said
         self._remarks: dict[str, list[str]] = {}  # columns by what there is to say of them
-        check_kinds(options, self.known)
+        options.check_kinds(self.known)
 
     def say_once(self, line: str) -> None:
         """Say a line, unless it has been said of this stream."""
@@ -170,15 +174,17 @@ class ColumnKinds:
             return DATE
         if not is_text(array.type.value_type if is_dictionary(array) else array.type):
             return CATEGORY
-        words = words_of(_different(array.slice(0, self.options.sample or SAMPLE)))
+        words = words_of(different(array.slice(0, self.options.sample or SAMPLE)))
         numbers, others, marks, coded, truths = map(int, count_cells(words))
         count = Counts(numbers, others, marks, coded, truths=truths)
-        if count.words and not count.numbers and np.diff(words.offsets).max() <= MOST_DATE:
-            cells = (words.data[start:stop].tobytes() for start, stop in pairwise(words.offsets.tolist()))
-            texts = (cell.decode("utf-8", "replace") for cell in cells)
-            count = count._replace(dates=count.words if are_iso(cell for cell in texts if not is_missing(cell)) else 0)
+        if count.words and np.diff(words.offsets).max() <= MOST_DATE:
+            dates = not count.numbers and are_iso(texts_of(words))
+            amounts = known is None and all(
+                is_amount(text) or not is_of_other_kind(text, NUMBER) for text in texts_of(words)
+            )
+            count = count._replace(dates=count.words * dates, amounts=count.words * amounts)
         if known is None:
-            found = self._by_counts(column, count) if count.dates or not typed else CATEGORY
+            found = self._by_counts(column, count) if count.dates or count.amounts or not typed else CATEGORY
         else:
             lenient = (typed and known == CATEGORY) or not self.is_strict(column)
             found = known if lenient else count.among(known)
@@ -204,9 +210,8 @@ class ColumnKinds:
 
     def _by_counts(self, column: str, count: Counts) -> str:
         """The kind of a column by the counts of its cells; records a remark on what may surprise."""
-        remark = {DATE: DATED, CATEGORY: MIXED if count.words else CODES}.get(count.kind)
-        if remark is not None and (count.kind == DATE or count.numbers):
-            self._remarks.setdefault(remark, []).append(column)
+        if count.remark is not None:
+            self._remarks.setdefault(count.remark, []).append(column)
         return count.kind
 
 
@@ -220,6 +225,7 @@ class Counts(NamedTuple):
     dates: int = 0  # words that are dates
     written: int = 0  # words that are numbers written as text
     truths: int = 0  # words that are truth values
+    amounts: int = 0  # words that would be numbers without signs and commas
 
     @property
     def kind(self) -> str:
@@ -227,6 +233,15 @@ class Counts(NamedTuple):
         if self.words and self.dates == self.words + self.marks and not self.numbers:
             return DATE
         return CATEGORY if self.words or self.coded or (self.marks and not self.numbers) else NUMBER
+
+    @property
+    def remark(self) -> str | None:
+        """The line on the column, if its kind may surprise."""
+        if self.kind == DATE:
+            return DATED
+        if self.amounts and self.amounts + self.written == self.words:
+            return AMOUNTS
+        return (MIXED if self.words else CODES) if self.numbers and self.kind == CATEGORY else None
 
     def among(self, known: str) -> str:
         """The kind of a column that is known to hold numbers, or categories: that kind, if it has any such cell."""
@@ -242,24 +257,13 @@ def _count_value(value: Any, counts: list[int]) -> None:
         return
     if counts[4] == counts[1]:  # all words so far are dates
         counts[4] += isinstance(value, str) and is_iso(value.strip(" "))
+    if counts[5] + counts[7] == counts[1] and isinstance(value, str):  # all words so far are numbers or amounts
+        counts[7] += is_amount(value)
     is_mark = isinstance(value, str) and len(value) < SHORT and is_na_in_numbers(value.strip(" "))
     counts[2 if is_mark else 1] += 1
     if not is_mark and (value is True or value is False or value[:1] in STARTS):
         plain = plain_value(value)
         counts[6 if isinstance(plain, bool) else 5] += not is_of_other_kind(plain, NUMBER)
-
-
-def check_kinds(options: Options, known: Mapping[str, str]) -> None:
-    """Refuse options that contradict the kinds of a model's columns."""
-    for column, kind in known.items():
-        given = options.kind_of(column)
-        if given is not None and given != kind and LIST not in (given, kind):
-            raise OuzelError(f"column {column!r} was learnt as {kind}, not as {given}; leave the option out")
-
-
-def _different(array: Any) -> Any:
-    """The cells of a column, those of a dictionary once each: a long one may occur in many rows."""
-    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_dictionary(array) else array
 
 
 @kernel

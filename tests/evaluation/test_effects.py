@@ -45,6 +45,19 @@ def test_the_curve_is_what_a_change_of_the_column_changes_in_the_margin(kind):
     assert curve.shape == (13, {"several": 3}.get(kind, 1))
 
 
+def test_missing_numbers_are_not_drawn_as_zeros():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(20.0, 80.0, (2000, 2))
+    y = np.abs(X[:, 0] - 50.0) > X[:, 1] - 35.0
+    X[rng.random(len(X)) < 0.3, 0] = np.nan
+
+    model = ouzel.OnlineClassifier().fit(X, y)
+
+    assert ouzel.effect(model, "0").numbers.min() >= 20.0
+    assert ouzel.effect(model, "0*1").numbers.min() >= 20.0
+    assert len(ouzel.effect(model, "1").numbers) > len(ouzel.effect(model, "0").numbers) > 100
+
+
 def test_an_effect_on_counts_is_called_one_on_their_logarithm():
     assert effect_plots._what(ouzel.effect(learnt("counts")[0], "0")) == "added to the logarithm of the prediction"
     assert effect_plots._what(ouzel.effect(learnt("numbers")[0], "0")) == "added to the prediction"

@@ -11,6 +11,7 @@ from ouzel.model.answers import effects_of, shown_weights
 from ouzel.model.cut_values import cut_values
 from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
+from ouzel.streams.missing import NA_FEATURE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +33,7 @@ class Effect(NamedTuple):
     mean: float  # of the column in the examples learnt; 0 of a pair
     reach: tuple[float, float]  # beyond which the line goes on level, as the learner cuts numbers there
     classes: list[Label]  # which the K margins speak for; empty of numbers
-    numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt
+    numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt, where none is missing
     categories: tuple[bool, ...]  # whether each column is 1 for the examples of a category, and 0 for others
     logarithms: bool = False  # whether margins are logarithms of the numbers predicted
 
@@ -114,7 +115,7 @@ def effect(model: Any, column: Any) -> Effect:
         mean,
         reach,
         [] if model.task.numbers else classes if len(classes) > 2 else classes[-1:],
-        sample[:, places],
+        sample[_are_there(sample, names, places)][:, places],
         tuple(is_category(effects, place) for place in places),
         model.task.numbers and of_logarithms(model.loss),
     )
@@ -125,6 +126,13 @@ def _names(model: Model, effects: Any) -> list[str]:
     from ouzel.learners.auto.effect_terms import columns_with_effects
 
     return [str(model.feature_name(slot - 1)) for slot in effects.columns[: columns_with_effects(effects)].tolist()]
+
+
+def _are_there(sample: np.ndarray, names: list[str], places: list[int]) -> np.ndarray:
+    """Whether the columns have a number in each example of the sample; a missing one is 0 there, and has a mark."""
+    marks = {f"{names[place]}={NA_FEATURE}" for place in places}
+    found = (sample[:, [place for place, name in enumerate(names) if name in marks]] == 0).all(axis=1)
+    return found if found.any() else ~found
 
 
 def _places(column: str, names: list[str]) -> list[int]:

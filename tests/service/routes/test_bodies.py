@@ -1,5 +1,6 @@
 """Every format of a body with weights, ids, keys and bad lines: learnt as it is read, logged as it is learnt."""
 
+import gzip
 import io
 import json
 
@@ -120,6 +121,26 @@ def test_a_bad_line_of_any_format_is_refused_alone_and_named_by_its_number(clien
     assert [line["number"] for line in (lines[0], *lines[2:4])] == [1, 2, 3]
     assert (svm["learnt"], svm["refused"], svm["refusals"][0]["line"]) == (2, 1, 3)
     assert "found" in svm["refusals"][0]["error"]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "csv", "svmlight"])
+def test_a_packed_body_is_refused_in_a_line_that_says_so(client, name):
+    content = gzip.compress(BODIES[name](ROWS))
+
+    for path in (SUMMARY, "/v1/predict", "/v1/explain", "/v2/models/model/infer"):
+        answer = client.post(path, content=content, headers={**kind(name), "Content-Encoding": "gzip"})
+        assert answer.status_code == 415
+        assert answer.json()["detail"] == "the body's Content-Encoding is 'gzip'; send it unpacked, without that header"
+    headers = {**kind(name), "Content-Encoding": "identity"}
+    assert client.post(SUMMARY, content=BODIES[name](ROWS), headers=headers).json()["learnt"] == len(ROWS)
+    assert client.get("/v1/quarantine").json() == []
+
+
+def test_the_answers_to_a_stream_are_all_or_a_summary(client):
+    answer = client.post("/v1/learn?answers=sumary", content=BODIES["csv"](ROWS), headers=kind("csv"))
+
+    assert (answer.status_code, answer.json()["field"]) == (422, "answers")
+    assert client.get("/v1/model").json()["examples"] == 0
 
 
 def test_rows_without_a_label_are_refused_and_the_others_learnt(client):

@@ -17,11 +17,17 @@ from ouzel.service.problems import ProblemError
 from ouzel.service.submission import Result
 
 Decoded = TypeVar("Decoded")
+PLAIN = ("", "identity")  # encodings of bodies
 AT_ONCE = 1 << 16  # bytes of a body that are read together
 
 
 def kind_of(request: Request) -> str:
-    """Return the media type of the body, without parameters."""
+    """Return the media type of the body, without parameters; refuse a body that is packed."""
+    encoding = request.headers.get("content-encoding", "").strip().lower()
+    if encoding not in PLAIN:
+        raise ProblemError(
+            415, f"the body's Content-Encoding is {encoding[:100]!r}; send it unpacked, without that header"
+        )
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

@@ -57,7 +57,10 @@ class LearnedLines(Response):
     """The answer to a stream: a line for each of its lines and a summary at the end, or the summary alone."""
 
     def __init__(self, request: Request, served: Served, key: str | None, format: Format) -> None:
-        self.return_predictions = request.query_params.get("answers", "all") != "summary"
+        answers = request.query_params.get("answers", "all")
+        if answers not in ("all", "summary"):
+            raise ProblemError(422, "answers: expected all or summary", field="answers")
+        self.return_predictions = answers == "all"
         super().__init__(None, 200, media_type=LINES if self.return_predictions else JSON)
         del self.headers["content-length"]
         self.request, self.served, self.key, self.format = request, served, key, format

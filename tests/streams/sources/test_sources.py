@@ -111,6 +111,7 @@ def test_standard_input_gives_the_same_figures_and_is_learnt_as_it_arrives(examp
         (lzma.compress(b"1 1:1\n" * 99)[:-30], "cut.svm.xz", "the compressed file is damaged"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "picture.svm", "found"),
         (b"what is this", "thing", "its format cannot be told"),
+        (b"price\n1.5\n2.5\n", "column", "its format cannot be told"),
         ("1 1:1\n".encode("utf-16"), "wide.svm", "holds UTF-16 text; save it as UTF-8"),
     ],
 )
@@ -128,6 +129,7 @@ def test_a_bad_file_has_one_clear_line(content, name, said, tmp_path):
     [
         ("1 3:0.5\n-1 7:1\n", "svmlight"),
         ("1\n-1\n", "svmlight"),
+        ("spam\n ham\nspam 3:0.5\n", "svmlight"),
         ("1 qid:3 3:0.5\n", "svmlight"),
         ("1 | a b:2\n", "vw"),
         ("1\t| a b:2\n", "vw"),

@@ -116,7 +116,7 @@ FORMATS: Mapping[str, Format] = {
             (".svm", ".svmlight", ".libsvm"),
             "`+1 qid:3 1:0.5 7:2 # remark`",
             "ids as they are; repeated ids add up",
-            pattern=r"[^\S\n]*(\S+[^\S\n]+){0,2}(\d+|qid):| *[^\s,;|]+ *\n.",
+            pattern=r"[^\S\n]*(\S+[^\S\n]+){0,2}(\d+|qid):| *[-+]?[\d.]+ *\n.| *([^\s,;|]+ *\n *)+\S+ +(\d+|qid):",
             rank=4,
             media_types=("text/x-svmlight",),
             split=Split.LINES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ENOUGH = 10  # predictions that should not all be the same
 LITTLE = 5e-4  # of a margin, or of 1, which would not be visible next to the others
+TO_QUOTE = re.compile(r'[\t\r\n]|^"')
 KINDS = ("labels", "margins", "probabilities")
 
 
@@ -189,7 +191,7 @@ def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:
     if bare:
         columns = {name: values for name, values in columns.items() if name not in ("row", "actual")}
     if header:
-        print("\t".join(columns))
+        print("\t".join(map(_cell, columns)))
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     sys.stdout.write("".join("\t".join(map(_cell, row)) + "\n" for row in rows))
 
@@ -230,7 +232,9 @@ def _send(found: Iterable[dict[str, Any]], url: str) -> int:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    """Write a cell; one that would not stay one by itself stands in quotation marks, as in files."""
+    text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return '"{}"'.format(text.replace('"', '""')) if TO_QUOTE.search(text) else text
 
 
 def _interval(feature: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ import ouzel
 from ouzel.distributed import partitions, train
 from ouzel.distributed.engine import Serial
 from ouzel.distributed.processes import Processes
+from ouzel.distributed.training import interval_for
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
 from ouzel.model.model import Model
@@ -283,3 +284,14 @@ def _runs(pid: int) -> bool:
             return file.read().split(")")[-1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_the_interval_of_merges_goes_by_the_sizes_of_models_and_examples():
+    short, long = (interval_for(Model("awm"), nonzeros, "auto", None) for nonzeros in (20.0, 400.0))
+    larger = interval_for(Model("awm", budget=65_536), 400.0, "auto", None)
+
+    assert short == 65_536
+    assert 5_000 <= long < larger < 10_000
+    assert interval_for(Model("awm"), 20.0, 100, None) == 100
+    with pytest.raises(OuzelError, match=r"merge_every is a number of examples of 1 or more"):
+        interval_for(Model("awm"), 20.0, "often", None)

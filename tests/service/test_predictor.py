@@ -104,6 +104,18 @@ def test_a_stream_of_arrow_is_learnt_by_its_rows(client):
     assert refused["stopped"].startswith("the stream: ")
 
 
+def test_a_stream_of_csv_that_ends_at_a_bad_row_says_what_to_do(client):
+    table = b"label,x,y\na,1,2\nb,1\na,2,3\n"
+
+    said = client.post("/v1/learn?answers=summary", content=table, headers={"Content-Type": "text/csv"}).json()
+
+    assert said["learnt"] == 1
+    assert said["stopped"] == (
+        "the stream: row 3: found 2 cells (b,1); expected 3, as there are columns; "
+        "what is before it is learnt: mend it, and send it and what follows again"
+    )
+
+
 def test_columns_of_arrow_are_the_features_that_they_are_in_a_file(tmp_path):
     """Of every type: times, bytes and durations, too, are the words that readers of files make of them."""
     day, nothing = datetime.datetime(2026, 1, 1, 5), None

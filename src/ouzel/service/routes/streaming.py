@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from ouzel.errors import OuzelError
+from ouzel.errors import DataError, OuzelError
 from ouzel.service.endpoint import JSON, LINES
 from ouzel.service.example_log import MOST_ROW
 from ouzel.service.formats import cells_of_stream, rows_of_stream
@@ -100,8 +100,7 @@ class LearnedLines(Response):
             for batch in under_way:
                 batch.results.add_done_callback(lambda task: task.cancelled() or task.exception())
         counts = {name: self.counts[name] for name in ("learnt", "repeated", "refused")}
-        why = stopped.detail if isinstance(stopped, ProblemError) else stopped and str(stopped)
-        summary = {**counts, "lines": self.lines, "refusals": self.refusals, "stopped": why}
+        summary = {**counts, "lines": self.lines, "refusals": self.refusals, "stopped": stopped and _why(stopped)}
         yield msgspec.json.encode({"summary": summary} if self.return_predictions else summary) + b"\n"
 
     async def _batches(self) -> AsyncIterator[Batch]:
@@ -239,3 +238,12 @@ class LearnedLines(Response):
 def numbered(key: str | None, number: int) -> str | None:
     """Return the key of one line of a request."""
     return None if key is None else f"{key}:{number}"
+
+
+def _why(stopped: OuzelError | ProblemError) -> str:
+    """Why a stream is not read on; in a service nothing is skipped."""
+    if isinstance(stopped, ProblemError):
+        return stopped.detail
+    if isinstance(stopped, DataError) and "on_error" in stopped.options:
+        return f"{stopped.reason}; what is before it is learnt: mend it, and send it and what follows again"
+    return str(stopped)

@@ -1,7 +1,7 @@
-"""Rare classes: two of every set of classes, of which the rarer is thinned out to a part of the other.
+"""Rare classes: the rarest class of each set against all others, subsampled to a fraction of them.
 
-Of each set with 1,500 rows or more and up to 200 non-zeros a row, the rarest class stands against the rest. Predictions
-are made before learning, in one shuffled order; means over all sets, and geometric means of the log loss.
+Sets have 1,500 rows or more, and at most 200 non-zeros a row. Each example is predicted before it is learnt, in one
+shuffled order. Figures are means over the sets; those of the log loss are geometric means.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ LEARNERS = "auto", "adagrad", "arow"
 LEAST, MOST, MOST_NONZEROS, FEWEST = 1500, 20_000, 200, 15
 
 
-def thinned(block: Block, part: float) -> Block:
-    """The rarest class as 1, so many times as many of it as of all others, which are 0."""
+def subsampled(block: Block, part: float) -> Block:
+    """Keep so many examples of the rarest class, labelled 1, for each of the others, which are labelled 0."""
     classes, counts = np.unique(block.labels, return_counts=True)
     rare = block.labels == classes[np.argmin(counts)]
     others = np.random.default_rng(5).permutation(np.flatnonzero(~rare))[:MOST]
@@ -43,7 +43,7 @@ def main() -> None:
     print("| rare class | learner | log loss | average precision | F1 | precision | recall |")
     print("| ---: | --- |" + " ---: |" * 5)
     for part in map(float, given.parts.split(",")):
-        chosen = [thinned(block, part) for block in blocks]
+        chosen = [subsampled(block, part) for block in blocks]
         for learner in LEARNERS:
             figures = []
             for block in chosen:

@@ -37,7 +37,7 @@ def is_number(text: str) -> bool:
 
 
 def plain_amount(text: str) -> str | None:
-    """The number in an amount with a sign, a decimal comma, or marks between thousands; None if it is no amount.
+    """Return the plain number of an amount such as "$1,200.50" or "49,5 %", or None if the text is not an amount.
 
     >>> plain_amount("$1,200.50"), plain_amount("49,5 %"), plain_amount("-1.200.300 €"), plain_amount("1,2,3")
     ('1200.50', '49.5', '-1200300', None)

@@ -240,7 +240,7 @@ def rows_of(frame):
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
-def beside(column):
+def frame_with(column):
     """A frame with this column, and one of numbers."""
     return pandas.DataFrame({"colour": column, "size": np.arange(12.0)})
 
@@ -248,7 +248,7 @@ def beside(column):
 @pytest.mark.parametrize("learner", ["adagrad", "auto", "ons"])
 @pytest.mark.parametrize("nothing", NOTHING)
 def test_a_column_that_is_missing_throughout_is_missing_to_every_entry_point(nothing, learner, tmp_path, recwarn):
-    frame = beside(NOTHING[nothing])
+    frame = frame_with(NOTHING[nothing])
     found = ouzel.OnlineClassifier(learner).fit(frame, LABELS)
     found.save(tmp_path / "m")
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -272,7 +272,7 @@ def test_a_column_that_is_missing_throughout_is_missing_to_every_entry_point(not
 @pytest.mark.parametrize("something", SOMETHING)
 @pytest.mark.parametrize("nothing", NOTHING)
 def test_the_first_values_decide_what_a_column_holds(nothing, something):
-    empty, full = beside(NOTHING[nothing]), beside(SOMETHING[something])
+    empty, full = frame_with(NOTHING[nothing]), frame_with(SOMETHING[something])
     found = ouzel.OnlineClassifier("adagrad").partial_fit(empty, LABELS).partial_fit(full, LABELS)
 
     assert found.model_.space.kinds == {"colour": something, "size": "number"}
@@ -285,8 +285,8 @@ def test_the_first_values_decide_what_a_column_holds(nothing, something):
 @pytest.mark.parametrize("something", SOMETHING)
 @pytest.mark.parametrize("nothing", NOTHING)
 def test_a_column_of_any_kind_may_be_missing_throughout_a_frame(nothing, something):
-    found = ouzel.OnlineClassifier("adagrad").fit(beside(SOMETHING[something]), LABELS)
+    found = ouzel.OnlineClassifier("adagrad").fit(frame_with(SOMETHING[something]), LABELS)
 
-    empty = beside(NOTHING[nothing])
+    empty = frame_with(NOTHING[nothing])
     row = found.predict_proba_one({"colour": None, "size": 3.0})
     assert found.predict_proba(empty)[3].tolist() == [row[0], row[1]]

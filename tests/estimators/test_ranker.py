@@ -81,7 +81,7 @@ def test_rows_of_a_group_that_are_scattered_are_reported_once(recwarn):
 
     model = ouzel.AdaGradRanker()
     with pytest.warns(
-        UserWarning, match="groups: row 61 is of the group of earlier rows, .*; sort rows by their group"
+        UserWarning, match="groups: row 61 belongs to the group of earlier rows, .*, sort the rows by group"
     ):
         model.fit(X, y, qid=np.arange(len(X)) % 60)
     model.partial_fit(X, y, qid=np.arange(len(X)) % 60)
@@ -93,4 +93,4 @@ def test_training_on_a_table_reports_groups_that_are_scattered(tmp_path, capsys)
     (tmp_path / "t.csv").write_text("y,group,x\n" + rows)
 
     assert run(["train", str(tmp_path / "t.csv"), "--label", "y", "--group", "group", "--task", "ranking"]) == 0
-    assert "groups: row 6 is of the group of earlier rows" in " ".join("".join(capsys.readouterr()).split())
+    assert "groups: row 6 belongs to the group of earlier rows" in " ".join("".join(capsys.readouterr()).split())

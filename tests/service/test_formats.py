@@ -22,7 +22,7 @@ def rows_of(text: str, options: Options = DEFAULTS, most: int = 512) -> list[dic
     return [json.loads(line) for part in parts for line in part]
 
 
-def test_codes_and_words_beside_numbers_stay_text():
+def test_codes_and_words_among_numbers_stay_text():
     first = {"zip": "02139", "price": 0.5, "code": "7", "_id": "0", "label": 1.0}
 
     assert rows_of(TABLE)[:2] == [first, {**first, "zip": "10001", "price": 1.5, "code": "A1", "_id": "1"}]

@@ -112,7 +112,7 @@ def test_a_stream_of_csv_that_ends_at_a_bad_row_says_what_to_do(client):
     assert said["learnt"] == 1
     assert said["stopped"] == (
         "the stream: row 3: found 2 cells (b,1); expected 3, as there are columns; "
-        "what is before it is learnt: mend it, and send it and what follows again"
+        "earlier rows were learnt; correct this one, and send it again with the rows after it"
     )
 
 

@@ -20,7 +20,7 @@ from ouzel.streams.read import read
 
 AUTO = 65_536, 2_000  # most and fewest examples between merges
 BYTES_A_NONZERO = 6.0  # of a model, that cost ten times less to merge and move than the non-zero does to learn
-OF_EACH = 2e6  # non-zeros that take ten times as long to learn as a merge takes whatever the size of the model
+NONZEROS_A_MERGE = 2e6  # learning them takes ten times as long as merging a small model
 
 
 @ranged
@@ -114,7 +114,7 @@ def interval_for(model: Model, nonzeros: float, given: int | str, notes: dict[st
     if notes is not None:
         return int(notes["merge_every"])
     most, fewest = AUTO
-    return int(min(max((OF_EACH + BYTES_A_NONZERO * model.bytes_used) / max(nonzeros, 1.0), fewest), most))
+    return int(min(max((NONZEROS_A_MERGE + BYTES_A_NONZERO * model.bytes_used) / max(nonzeros, 1.0), fewest), most))
 
 
 def _beginning(

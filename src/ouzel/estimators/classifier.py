@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
-from ouzel.estimators.data import labels_there
+from ouzel.estimators.data import explaining_missing_labels
 from ouzel.model.answers import labels_of, probabilities, shown
 from ouzel.model.importance import heaviest
 from ouzel.model.intervals import labels_in_sets, sets_of
@@ -160,7 +160,7 @@ class Classifier(ClassifierMixin, Estimator):
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
-        with labels_there(y), wrap_errors("labels"):  # words and numbers together have no order
+        with explaining_missing_labels(y), wrap_errors("labels"):  # words and numbers together have no order
             values, codes = _classes_of(y)
         labels = values.tolist()
         model = self._new_model(None if classes is None else np.unique(classes).tolist()) if first else self.model_

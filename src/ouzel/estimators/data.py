@@ -95,12 +95,12 @@ class FromData:
         if rows is not None:
             if y is None:
                 raise OuzelError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-            with labels_there(y):
+            with explaining_missing_labels(y):
                 y = _check_y(y, estimator=self)
             check_consistent_length(X, y)
             return rows, y
         self._refuse_names()
-        with labels_there(y):
+        with explaining_missing_labels(y):
             rows, y = self._checked(X, y)
         with self._as_bad_values(rows):
             rows.check()
@@ -210,8 +210,8 @@ class FromData:
 
 
 @contextmanager
-def labels_there(y: Any) -> Iterator[None]:
-    """Say, where labels (n,) cannot be used, that one of them is missing, if that is why."""
+def explaining_missing_labels(y: Any) -> Iterator[None]:
+    """If labels (n,) cannot be used because one of them is missing, say so."""
     try:
         yield
     except (TypeError, ValueError):

@@ -44,7 +44,7 @@ class Explanations(list[dict[str, Any]]):
 
 
 class RiverProtocol:
-    """Single examples as dictionaries of features. Of these it is checked that values are finite numbers."""
+    """Single examples as dictionaries of features. Values, labels and weights are checked."""
 
     river_kind: ClassVar[str] = ""  # the class of river.base that this is one of
     model_: Model

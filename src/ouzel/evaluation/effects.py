@@ -115,7 +115,7 @@ def effect(model: Any, column: Any) -> Effect:
         mean,
         reach,
         [] if model.task.numbers else classes if len(classes) > 2 else classes[-1:],
-        sample[_are_there(sample, names, places)][:, places],
+        sample[_have_numbers(sample, names, places)][:, places],
         tuple(is_category(effects, place) for place in places),
         model.task.numbers and of_logarithms(model.loss),
     )
@@ -128,7 +128,7 @@ def _names(model: Model, effects: Any) -> list[str]:
     return [str(model.feature_name(slot - 1)) for slot in effects.columns[: columns_with_effects(effects)].tolist()]
 
 
-def _are_there(sample: np.ndarray, names: list[str], places: list[int]) -> np.ndarray:
+def _have_numbers(sample: np.ndarray, names: list[str], places: list[int]) -> np.ndarray:
     """Whether the columns have a number in each example of the sample; a missing one is 0 there, and has a mark."""
     marks = {f"{names[place]}={NA_FEATURE}" for place in places}
     found = (sample[:, [place for place, name in enumerate(names) if name in marks]] == 0).all(axis=1)

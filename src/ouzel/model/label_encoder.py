@@ -97,7 +97,7 @@ class Classes:
         self._check_new(label.item() if isinstance(label, np.generic) else label, len(self.known))
 
     def check_one(self, label: Any) -> None:
-        """Refuse a label that is no known class and cannot be one more."""
+        """Refuse a label that is neither a known class nor a possible new one."""
         try:
             known = label in self._position or self.find(label) >= 0
         except TypeError:

@@ -24,8 +24,8 @@ COLUMN, LABEL, GROUP = "column", "label", "group"  # kinds of remarks: a model m
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
 SCALED = f"such values hardly move the scale; {UNKNOWN}"
 UNSCALED = f"this learner takes it as it is; --standardize keeps such values from spoiling a column; {UNKNOWN}"
-AGAIN = "is of the group of earlier rows, with other groups between"
-SCATTERED = "each run of rows is learnt as a group of its own; sort rows by their group, if it is one"
+AGAIN = "belongs to the group of earlier rows, with other groups in between"
+SCATTERED = "each run of rows is learnt as a group of its own; if it is one group, sort the rows by group"
 FAR_LABEL = "it is learnt as one 3 standard deviations from the mean; leave the cell empty if the label is unknown"
 
 

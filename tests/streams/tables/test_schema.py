@@ -92,7 +92,7 @@ def test_columns_alike_are_told_of_in_one_line(tmp_path):
 
 @pytest.mark.parametrize("cells", [["49,5", "7,25"], ["1.200.300", "950.5", "-"], ["$1,200.50", "NA"], ["9 %", "10"]])
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_amounts_that_are_words_are_told_of(tmp_path, cells, suffix):
+def test_amounts_that_are_words_are_reported(tmp_path, cells, suffix):
     path = tmp_path / f"t.{suffix}"
     rows = [{"y": 1, "x": cell, "z": "1,2,3"} for cell in cells]
     if suffix == "csv":

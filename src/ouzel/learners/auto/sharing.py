@@ -51,7 +51,7 @@ def logistic(margin):
 
 @force_inline
 def imbalance(first, second, balanced):
-    """How many times `balanced` the logarithm of the odds of two classes is, at least 1, after so many of each."""
+    """How much longer steps are after so many of each class: the absolute log odds over `balanced`, at least 1."""
     return max(1.0, abs(log((second + 1.0) / (first + 1.0))) / balanced)
 
 

@@ -196,7 +196,7 @@ def _finite(slope):
 
 @inline_source
 def learn_models(state, slots, z, work, margins, present, target, weight, longer, settings, losses):
-    """A step of each model. The first three learn one of `losses` each, in steps so many times longer."""
+    """Take a step in each model. The first three learn one of `losses` each; their steps are multiplied by `longer`."""
     _learn_adagrad(state, slots, z, margins, target, weight, longer, settings, losses)
     _learn_boldly(state, slots, z, margins[3], target, weight, settings)
     _learn_arow(state, slots, z, margins[4], target, weight)

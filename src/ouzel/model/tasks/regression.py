@@ -33,13 +33,14 @@ class Regression(Task):
         return scaling_targets(learner, self.intercept)
 
     def check(self, model: Host, block: Block) -> None:
-        """Refuse labels that are no numbers, or no counts where the loss is of counts."""
+        """Refuse labels that are not numbers, and negative ones where the loss predicts counts."""
         self._targets(block)
 
     def check_one(self, model: Host, label: Any) -> None:
         """The same for the label of one example."""
         super().check_one(model, label)
-        self._check_counts(np.array([float(label)]))
+        if isinstance(self.loss, Poisson):
+            self._check_counts(np.array([float(label)]))
 
     def _targets(self, block: Block) -> np.ndarray:
         targets = numbers_of(block)
@@ -49,7 +50,7 @@ class Regression(Task):
     def _check_counts(self, targets: np.ndarray) -> None:
         if isinstance(self.loss, Poisson) and (targets < 0.0).any():
             found = float(targets[np.argmax(targets < 0.0)])
-            raise OuzelError(f"counts of 0 or more are predicted by the Poisson loss; got the label {found:g}")
+            raise OuzelError(f"the Poisson loss predicts counts of 0 or more; got the label {found:g}")
 
     def learn(self, model: Host, block: Block, losses: bool = True) -> Outcome:
         """Learn a labelled block."""

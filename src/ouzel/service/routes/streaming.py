@@ -241,9 +241,9 @@ def numbered(key: str | None, number: int) -> str | None:
 
 
 def _why(stopped: OuzelError | ProblemError) -> str:
-    """Why a stream is not read on; in a service nothing is skipped."""
+    """Return why the stream stopped, without advice on options that a service does not have."""
     if isinstance(stopped, ProblemError):
         return stopped.detail
     if isinstance(stopped, DataError) and "on_error" in stopped.options:
-        return f"{stopped.reason}; what is before it is learnt: mend it, and send it and what follows again"
+        return f"{stopped.reason}; earlier rows were learnt; correct this one, and send it again with the rows after it"
     return str(stopped)

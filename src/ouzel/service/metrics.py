@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -74,6 +75,7 @@ class Metrics:
         self.latencies: dict[str, deque[float]] = {}
         self._by_request: dict[tuple[str, str, int], tuple[Counter, Histogram, deque[float]]] = {}  # looked up once
         self._learnt, self._answered = PerSecond(), PerSecond()
+        self._adding_route = threading.Lock()
 
     def group(self, model: str, results: Sequence[Answer | Refused], more: int = 0) -> None:
         """Count the results of a group of lines, and `more` examples that were learnt."""
@@ -90,7 +92,8 @@ class Metrics:
         """Count an answered request."""
         known = self._by_request.get((method, route, status))
         if known is None:
-            latencies = self.latencies.setdefault(route, deque(maxlen=RECENT))
+            with self._adding_route:
+                latencies = self.latencies.setdefault(route, deque(maxlen=RECENT))
             known = self.requests.labels(method, route, str(status)), self.seconds.labels(route), latencies
             self._by_request[method, route, status] = known
         count, histogram, latencies = known
@@ -106,9 +109,8 @@ class Metrics:
     def percentiles(self) -> dict[str, dict[str, float]]:
         """Return the 50th, 90th and 99th percentile of the latency of each route, in milliseconds."""
         found = {}
-        recent = {
-            route: list(seconds) for route, seconds in list(self.latencies.items())
-        }  # requests continue meanwhile
+        with self._adding_route:  # requests continue meanwhile
+            recent = {route: list(seconds) for route, seconds in self.latencies.items()}
         for route, seconds in recent.items():
             half, most, nearly_all = np.percentile(seconds or [0.0], [50, 90, 99]) * 1000.0
             found[route] = {"p50": float(half), "p90": float(most), "p99": float(nearly_all)}

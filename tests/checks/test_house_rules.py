@@ -197,7 +197,6 @@ NOT_OF_A_SMALL_TRAINING = (
     "ouzel.distributed",
     "ouzel.estimators",
     "ouzel.exporting",
-    "ouzel.learners.auto.other_losses",  # of rankings
     "ouzel.learners.auto.regression",
     "ouzel.learners.auto.several_classes",
     "ouzel.learners.budget",

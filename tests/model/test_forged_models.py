@@ -173,8 +173,7 @@ def test_numbers_of_the_default_that_no_stream_gives_are_refused(tmp_path, array
     ("array", "place", "value"),
     [
         ("mixture.weights", 0, 1e200),
-        ("regrets.sums", 0, 1e200),
-        ("regrets.squares", 1, -1.0),
+        ("scale.weights", 0, 0.0),
         ("table", (1, 9), -1.0),
         ("block.weights", (0, 0), 1e200),
     ],

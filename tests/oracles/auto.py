@@ -422,32 +422,20 @@ class Regrets:
         self.R, self.V, self.B = self.R + r, self.V + r**2, max(self.B, np.max(r**2))
 
 
-class TwoByLoss(TwoClasses):
-    """Margins of two classes by another loss, of which value and first two derivatives are given."""
+class ByLoss:
+    """Margins by another loss, of which value and first two derivatives are given: half the log odds times a number."""
 
-    def __init__(self, dimension, loss, derivative, curvature):
-        super().__init__(dimension)
-        self.first[0], self.balanced = AdaGrad(dimension, derivative, 1.0), np.inf
-        self.mixture = WeighedByLoss(loss, derivative, curvature)
+    def __init__(self, slow, derivative, curvature):
+        self.slow, self.terms, self.u, self.A = slow, (derivative, curvature), 1.0, 1.0
 
-
-class WeighedByLoss:
-    """u, by Newton steps with the whole matrix A, which forgets; and regrets of it and of each model by itself."""
-
-    def __init__(self, loss, derivative, curvature, models=6, end=4.0):
-        self.u, self.A, self.end = np.full(models, 1 / models), np.eye(models), end
-        self.terms, self.regrets = (loss, derivative, curvature), Regrets(models + 1)
-
-    def learn(self, m, y):
-        m, target, (loss, derivative, curvature) = np.clip(m, -self.end, self.end), 2.0 * y - 1, self.terms
-        experts = np.array([self.u @ m, *m])
-        found = self.regrets.weights() @ experts
-        self.regrets.learn(experts, found, loss, derivative, target)
-        g = derivative(experts[0], target)
-        self.A = 0.9995 * self.A + 0.0005 * np.eye(len(self.u))
-        self.A += max(curvature(experts[0], target), g**2, 1e-3) * np.outer(m, m)
-        self.u -= np.linalg.solve(self.A, g * m)
-        return found
+    def learn(self, x, y):
+        """The margin, or the scores, of an example of class y before it is learnt."""
+        scores, u, (derivative, curvature) = self.slow.learn(x, y), self.u, self.terms
+        m = ((2 * y - 1) * scores if np.ndim(scores) == 0 else scores[y] - np.delete(scores, y).max()) / 2
+        slope = derivative(u * m, 1.0)
+        self.A = 1 + 0.9995 * (self.A - 1) + max(curvature(u * m, 1.0), slope**2, 1e-3) * m**2
+        self.u = max(u - slope * m / self.A, 1e-3)
+        return u * scores / 2
 
 
 class Ranking:

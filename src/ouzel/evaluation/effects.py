@@ -8,6 +8,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError, suggest
 from ouzel.model.answers import effects_of, shown_weights
+from ouzel.model.column_effects import terms_of_model
 from ouzel.model.cut_values import cut_values
 from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
@@ -88,7 +89,7 @@ def effect(model: Any, column: Any) -> Effect:
             "of numbers, from 32 examples on, unless forms=raw"
         )
     from ouzel.learners.auto.effect_slopes import of_logarithms
-    from ouzel.learners.auto.effect_terms import edges_of_terms, is_category, sample_of, terms_of
+    from ouzel.learners.auto.effect_terms import edges_of_terms, is_category, sample_of
 
     names = _names(model, effects)
     places = _places(BETWEEN.join(map(str, column)) if isinstance(column, (tuple, list)) else str(column), names)
@@ -97,7 +98,7 @@ def effect(model: Any, column: Any) -> Effect:
     first = [np.append(np.float32(-np.inf), own) for own in edges]  # of each interval
     for place, numbers in zip(places, np.meshgrid(*first, indexing="ij"), strict=True):
         grid[:, place] = numbers.ravel()
-    added, known = (_added(terms_of(effects, numbers), tuple(sorted(places))) for numbers in (grid, sample))
+    added, known = (_added(terms_of_model(model, numbers), tuple(sorted(places))) for numbers in (grid, sample))
     values = shown_weights(model.classes, (added - known.mean(axis=0)).T).T
     slopes, mean, reach = np.zeros(values.shape[1]), 0.0, (-np.inf, np.inf)
     if len(places) == 1:

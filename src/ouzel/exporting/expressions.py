@@ -15,12 +15,11 @@ from ouzel.learners.auto import (
     effect_slopes,
     narrowing,
     number_gains,
-    other_losses,
     other_numbers,
-    two_classes,
 )
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.effects import NUMBERS, SEVERAL, TWO, Effects
+from ouzel.learners.auto.margin_scale import factor_of
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
 from ouzel.learners.auto.regrets import weights_of
@@ -78,7 +77,7 @@ class Experts(NamedTuple):
 
 
 class MixedMargins(NamedTuple):
-    """Margins of several models for each column, cut and weighted (`auto/other_losses.py`, `metagrad_full`).
+    """Margins of several models for each column, cut and weighted (`metagrad_full`).
 
     Sums go by column, then model.
     """
@@ -97,6 +96,7 @@ class Expression(NamedTuple):
     shift: np.ndarray | float = 0.0  # (columns,) or one number is added to what comes of that
     slots: np.ndarray | None = None  # (d,) int64, rising, which the rows are of; None of all from 0 on
     effects: tuple[Effects, int] | None = None  # of columns beyond the margins, and for what kind of prediction
+    scale: float = 1.0  # of the margins, effects of columns included, where nothing is shifted
 
 
 def expression_of(model: Model) -> Expression:
@@ -149,23 +149,18 @@ def _of_lines(model: Model) -> Expression:
         mean, spread = unit_of(state.targets)
         states = [state.learner]
         state = states[0]
-    if isinstance(state, TwoClasses):
-        return Expression(state.features, None, weights_by_class(state)[1], TwoClassMixture(*_mixture(state)))
-    if isinstance(state, SeveralClasses):
-        by_model = np.stack(weights_by_class(state), axis=2)
-        return Expression(
-            state.features, None, by_model.reshape(len(by_model), -1), MultiClassMixture(*_mixture(state))
-        )
+    if isinstance(state, (TwoClasses, SeveralClasses)):
+        by_class, mixture, scale = weights_by_class(state), _mixture(state), factor_of(model.loss, state.scale)
+        if isinstance(state, TwoClasses):
+            return Expression(state.features, None, by_class[1], TwoClassMixture(*mixture), scale=scale)
+        weights = np.stack(by_class, axis=2).reshape(len(state.table), -1)
+        return Expression(state.features, None, weights, MultiClassMixture(*mixture), scale=scale)
     if isinstance(state, Numbers):
         return Expression(state.features, None, weights_by_model(state), _residuals(state, model.intercept))
     if isinstance(state, other_numbers.State):
         others = state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]]
         weights = np.column_stack([weights_by_model(state), others])
         return Expression(state.features, None, weights, _experts(state, model.loss, model.intercept))
-    if isinstance(state, other_losses.State):
-        weights = np.concatenate([weights_by_class(known)[1] for known in states], axis=1)
-        mixed = np.stack([other_losses.coefficients(known) for known in states])
-        return Expression(state.features, None, weights, MixedMargins(two_classes.END, mixed))
     features = model.preparation.features
     if isinstance(state, metagrad_full.State):
         own, parts = map(np.stack, zip(*map(metagrad_full.experts_by_part, states), strict=True))

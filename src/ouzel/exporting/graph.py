@@ -65,7 +65,9 @@ def margins_of(graph: Graph, expression: Expression) -> str:
             seen = graph("Max", graph("Min", seen, reach[dense + 1]), -reach[dense + 1])
         sums = graph("Add", sums, graph("MatMul", seen, rest[dense]))
     found = graph("Add", combined(expression.combine, graph, graph("Add", sums, constant)), expression.shift)
-    return found if expression.effects is None else with_effects(graph, *expression.effects, found)
+    if expression.effects is not None:
+        found = with_effects(graph, *expression.effects, found)
+    return found if expression.scale == 1.0 else graph("Mul", found, expression.scale)
 
 
 def _places(graph: Graph, slots: np.ndarray | None, rows: int) -> str:

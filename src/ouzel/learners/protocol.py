@@ -217,14 +217,6 @@ class Fading(Protocol):
 
 
 @runtime_checkable
-class Background(Protocol):
-    """A binary learner that knows better than a state that has seen nothing where a class not seen yet begins."""
-
-    def background_state(self, state: State) -> State:
-        """Where a class begins that no example was of, when the others have come as far as `state`."""
-
-
-@runtime_checkable
 class Spectral(Protocol):
     """The metric is a sketch whose directions can be shown."""
 

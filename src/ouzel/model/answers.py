@@ -47,14 +47,14 @@ def one_vs_rest_losses(loss: Term, margins: np.ndarray, positions: np.ndarray, l
 
 
 @kernel
-def multiclass_hinge_losses(scores: np.ndarray, positions: np.ndarray, losses: np.ndarray) -> None:
-    """Write to `losses` (n,) max(0, 1 - the lead of the true class over the best other) of `scores` (n, classes)."""
+def losses_of_leads(loss: Term, scores: np.ndarray, positions: np.ndarray, losses: np.ndarray) -> None:
+    """Write to `losses` (n,) the loss of the true class's lead over the best other in `scores` (n, classes)."""
     for i in range(len(scores)):
         best = -np.inf
         for k in range(scores.shape[1]):
             if k != positions[i]:
                 best = max(best, scores[i, k])
-        losses[i] = max(0.0, 1.0 - (scores[i, positions[i]] - best))
+        losses[i] = value(loss, scores[i, positions[i]] - best, 1.0)
 
 
 @kernel

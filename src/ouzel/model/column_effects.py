@@ -17,16 +17,26 @@ MOST_TERMS = 64  # that are listed of an example
 OTHERS = "(other effects of columns)"
 
 
+def terms_of_model(model: Any, numbers: np.ndarray) -> list[Term]:
+    """What each column, and each pair, adds to the margins of examples with these numbers (n, columns)."""
+    from ouzel.learners.auto.effect_terms import terms_of
+    from ouzel.learners.auto.margin_scale import factor_of
+
+    state = model.states[0]
+    unit = factor_of(model.loss, state.scale) if "scale" in state._fields else 1.0
+    return [term._replace(added=unit * term.added) for term in terms_of(state.effects, numbers)]
+
+
 def important_effects(model: Model) -> list[list[Feature]]:
     """The effects of each column of weights; each is called by where it is strongest, and weighs what it adds there.
 
     Its importance is the standard deviation of what it adds to the margins of the examples kept.
     """
-    from ouzel.learners.auto.effect_terms import sample_of, terms_of
+    from ouzel.learners.auto.effect_terms import sample_of
 
     effects = effects_of(model)
     numbers = sample_of(effects)
-    terms = terms_of(effects, numbers)
+    terms = terms_of_model(model, numbers)
     columns: list[list[Feature]] = [[] for _ in range(effects.cells.shape[2])]
     for term in terms:
         change = term.added - term.added.mean(axis=0)
@@ -42,11 +52,11 @@ def added_by_effects(model: Model, rows: Rows) -> tuple[list[list[list[tuple[str
     effects = effects_of(model)
     if effects is None:
         return [], np.zeros(max(model.columns, 1))
-    from ouzel.learners.auto.effect_terms import numbers_of, sample_of, terms_of
+    from ouzel.learners.auto.effect_terms import numbers_of, sample_of
 
     numbers = numbers_of(effects, rows.offsets, rows.indices, rows.values)
-    means = np.stack([term.added.mean(axis=0) for term in terms_of(effects, sample_of(effects))])  # (terms, K)
-    terms = terms_of(effects, numbers)
+    means = np.stack([term.added.mean(axis=0) for term in terms_of_model(model, sample_of(effects))])  # (terms, K)
+    terms = terms_of_model(model, numbers)
     added = np.stack([term.added for term in terms], axis=1) - means  # (n, terms, K)
     added = np.stack([shown_weights(model.classes, example.T) for example in added]) if len(added) else added
     found = []

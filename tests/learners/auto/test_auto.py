@@ -268,7 +268,7 @@ def test_tasks_and_losses_find_their_module():
         )
     }
 
-    assert names == {"classification", "regression", "other_losses", "ranking"}
+    assert names == {"classification", "regression", "ranking"}
 
 
 def test_rounding_of_the_covariance_does_not_grow_while_it_forgets():

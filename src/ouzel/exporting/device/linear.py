@@ -83,13 +83,14 @@ def code_of(expression: Expression, order: list[int]) -> Code:
     shift = np.broadcast_to(np.asarray(expression.shift, float), len(order))
     tables.append(_table("double", "shift[OUZEL_COLUMNS]", shift[order]))
     tables.append(_table("uint32_t", "order[OUZEL_COLUMNS]", np.array(order, np.uint32)))
+    scaled = "" if expression.scale == 1.0 else f"{number(expression.scale)} * "
     margins = f"""
 static inline void ouzel_margins(const ouzel_feature *x, size_t n, double *margins) {{
     double sums[OUZEL_SUMS], all[OUZEL_COLUMNS];
     ouzel_sums(x, n, sums);
 {mixed}
     for (int k = 0; k < OUZEL_COLUMNS; k++) {{
-        margins[k] = OUZEL_SHOWN(all[ouzel_order[k]] + ouzel_shift[k]);
+        margins[k] = OUZEL_SHOWN({scaled}all[ouzel_order[k]] + ouzel_shift[k]);
     }}
 }}
 """

@@ -43,8 +43,8 @@ def _linear(state: Any) -> parts.Linear:
 
 
 def _weighing(state: Any) -> list[str]:
-    """The parts of a state that say which models to believe, averaged by examples."""
-    return [name for name in ("mixture", "shares") if name in state._fields]
+    """The parts of a state that weigh models or scale their margins, averaged by examples."""
+    return [name for name in ("mixture", "shares", "scale") if name in state._fields]
 
 
 def _with_prior(base: parts.Linear, features: Any, others: np.ndarray) -> parts.Linear:

@@ -3,9 +3,10 @@
 You rarely know the right loss, step size and scaling until the stream is over. Features are standardised as they come
 where they are dense (`standardisation.py`); of each example models of the first and of the second order take their
 steps (`two_classes.py`, `several_classes.py`); their margins are weighed by online Newton steps that forget
-(`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class appears. Ranking,
-and losses of classes other than the logistic one, are learnt by the same models in `ranking.py` and `other_losses.py`;
-numbers by `regression.py`, and by other losses than the squared one by `other_numbers.py`.
+(`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class appears. By
+another loss than the logistic one only the unit of the margins differs (`margin_scale.py`). Pairs to rank are learnt by
+the same models in `ranking.py`; numbers by `regression.py`, and by other losses than the squared one by
+`other_numbers.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,19 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import effect_columns, effects, mixing, newton_block, sharing, standardisation, two_classes
+from ouzel.learners.auto import (
+    effect_columns,
+    effects,
+    margin_scale,
+    mixing,
+    newton_block,
+    sharing,
+    standardisation,
+    two_classes,
+)
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, Settings, TwoClasses, is_of_two
 from ouzel.learners.rows import Rows
-from ouzel.terms.losses import REGRESSION, Logistic, Squared
+from ouzel.terms.losses import REGRESSION, Squared
 
 if TYPE_CHECKING:
     from ouzel.learners import fading
@@ -42,12 +52,9 @@ __all__ = ["Settings"]
 
 def module_for(task: str, loss: Any, settings: Any = None) -> Any:
     """The module that learns such a task by this loss."""
-    if task == "classification" and isinstance(loss, Logistic):
-        name = "classification"
-    elif task == "regression" and isinstance(loss, REGRESSION):
+    name = "ranking" if task == "ranking" else "classification"
+    if task == "regression" and isinstance(loss, REGRESSION):
         name = "regression" if isinstance(loss, Squared) else "other_numbers"
-    else:
-        name = "ranking" if task == "ranking" else "other_losses"
     return importlib.import_module(f"ouzel.learners.auto.{name}")
 
 
@@ -89,7 +96,8 @@ def check(state: Any, settings: Settings) -> None:
     """Refuse a state whose parts do not fit each other."""
     standardisation.check(state.features)
     newton_block.check(state.block, state.places)
-    mixing.check(state.mixture)
+    for mixture in (state.mixture, state.scale):
+        mixing.check(mixture)
     if "effects" in state._fields:
         effects.check(state.effects)
     if not isinstance(state, TwoClasses):
@@ -129,7 +137,7 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
     parts = np.stack([part @ models for part in weights_by_class(state, known)], axis=1)
     parts[0] -= shifts[known] @ parts
     found = np.zeros((len(slopes), parts.shape[1]))
-    found[known] = parts * slopes[known, None]
+    found[known] = parts * slopes[known, None] * margin_scale.factor_of(settings.loss, state.scale)
     return found
 
 
@@ -218,7 +226,9 @@ def _parted(state: TwoClasses, budget: float) -> SeveralClasses:
     for mine, old in (*pairs, (found.effects.pool, state.effects.pool), (found.effects.pairs, state.effects.pairs)):
         for name in set(mine._fields) - {"weights", "shares", "cells", "pool", "pairs", "slopes", "squares"}:
             getattr(mine, name)[...] = getattr(old, name)
-    found.effects.pool.weights[:] = state.effects.pool.weights
+    for mine, old in ((found.effects.pool, state.effects.pool), (found.scale, state.scale)):
+        mine.weights[:] = old.weights
+    found.scale.curvature[:] = state.scale.curvature
     found.places[:] = state.places
     cells = state.effects.cells[: len(found.effects.cells)]
     found.effects.cells[: len(cells), 0] = cells[:, 0] * np.array([-0.5, 0.5], np.float32)

@@ -140,8 +140,6 @@ class OfTwo(NamedTuple):
     chances: np.ndarray  # (E + 1,) float64  of class 1, by each model and by the mixture
     step: np.ndarray  # (E,) float64  of the mixture
     root: np.ndarray  # (E, E) float64  of the mixture's curvature
-    experts: np.ndarray  # (E + 1,) float64  by other losses: what the mixture says, and each model
-    believed: np.ndarray  # (E + 1,) float64  how far
 
 
 class OfSeveral(NamedTuple):
@@ -192,14 +190,12 @@ def _room(state, numbers, models):
 @kernel
 def room_for_two(state):
     """Room to work in for a state of two classes, or of the models of two classes."""
-    numbers = np.empty((7 + MODELS_OF_TWO, MOST_MEMBERS))
+    numbers = np.empty((5 + MODELS_OF_TWO, MOST_MEMBERS))
     models = OfTwo(
         margins=numbers[2, :MODELS_OF_TWO],
         chances=numbers[3, : MODELS_OF_TWO + 1],
         step=numbers[4, :MODELS_OF_TWO],
-        experts=numbers[5, : MODELS_OF_TWO + 1],
-        believed=numbers[6, : MODELS_OF_TWO + 1],
-        root=numbers[7:, :MODELS_OF_TWO],
+        root=numbers[5:, :MODELS_OF_TWO],
     )
     return _room(state, numbers, models)
 

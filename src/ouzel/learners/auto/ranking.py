@@ -21,7 +21,6 @@ from ouzel.learners.auto import classification, newton_block, standardisation, t
 from ouzel.learners.auto.classification import bytes_used, fade, gains, onto
 from ouzel.learners.auto.mixing import room_for_two
 from ouzel.learners.auto.newton_block import Block
-from ouzel.learners.auto.other_losses import swap_classes
 from ouzel.learners.auto.sharing import MOST_IMPORTANCE
 from ouzel.learners.auto.standardisation import LARGEST, NORMS, SEEN, SQUARES, Features
 from ouzel.learners.auto.turning import note_example, turning
@@ -32,7 +31,7 @@ STANDARDIZES = True  # by itself
 SAFE = (WEIGHT, WEIGHT + 1, WEIGHT + 2, MEAN)  # columns of the models whose margins count, the block's beside them
 MANY = len(SAFE) + 1
 
-__all__ = ["Settings", "bytes_used", "fade", "gains", "onto", "swap_classes"]
+__all__ = ["Settings", "bytes_used", "fade", "gains", "onto"]
 
 
 class State(NamedTuple):
@@ -108,6 +107,12 @@ def _predict(state, rows, settings, margins, work):
 TURN = turning((*range(WEIGHT, WEIGHT + 4), MEAN), (VARIANCE,), turns=False)
 learn_row, learn_rows = learning_margins_of(room_for_two, _learn, TURN)
 predict_row, predict_rows = predicting_margins_of(room_for_two, _predict)
+
+
+def swap_classes(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    swapped: State = classification.reorder(state, [1, 0])
+    return swapped
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

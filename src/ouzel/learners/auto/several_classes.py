@@ -18,9 +18,10 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
-from ouzel.learners.auto import discriminant, effects, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import discriminant, effects, margin_scale, mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.discriminant import Discriminant
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
+from ouzel.learners.auto.margin_scale import learn_margins, scale_margins
 from ouzel.learners.auto.mixing import MODELS_OF_SEVERAL, Mixture, learn_joint_mixture, room_for_several, softmax
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares
@@ -51,6 +52,7 @@ class SeveralClasses(NamedTuple):
     mixture: Mixture
     shares: Shares
     effects: Effects
+    scale: Mixture  # of margins by another loss
 
 
 def layout(dimension: int, classes: int, budget: float) -> Any:
@@ -64,6 +66,7 @@ def layout(dimension: int, classes: int, budget: float) -> Any:
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
         effects=effects.layout(dimension, classes, budget),
+        scale=margin_scale.layout(),
     )
 
 
@@ -107,6 +110,7 @@ def _predict(state, rows, settings, scores, work):
         _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
         _score(state, work.slots[:count], work.values[:count], centred, work.models, scores[i])
     predict_effects(state.effects, rows, effects.SEVERAL, scores)
+    scale_margins(settings.loss, state.scale, scores)
 
 
 @force_inline
@@ -140,8 +144,9 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
     stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
-    kind, loss, none = effects.SEVERAL, settings.loss, effects.NO_COUNTS
-    learn_effects(state.effects, rows, start, stop, targets, importances, kind, loss, scores, none)
+    kind, none = effects.SEVERAL, effects.NO_COUNTS
+    learn_effects(state.effects, rows, start, stop, targets, importances, kind, Logistic(), scores, none)
+    learn_margins(settings.loss, state.scale, start, stop, targets, importances, scores)
     return stop
 
 

@@ -25,8 +25,9 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, float64, uint32
-from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import effects, margin_scale, mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
+from ouzel.learners.auto.margin_scale import learn_margins, scale_margins
 from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, room_for_two
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares
@@ -53,9 +54,7 @@ WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
-        SquaredHinge()
-    )
+    second_loss: Annotated[Any, "of the second model, where pairs are ranked"] = SquaredHinge()
     third_loss: Annotated[Any, "of the third model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
     forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with curves and pairs too"] = 1.0
@@ -78,6 +77,7 @@ class TwoClasses(NamedTuple):
     shares: Shares
     effects: Effects
     counts: np.ndarray  # (2,) float64  importance of the examples of each class
+    scale: Mixture  # of margins by another loss
 
 
 def layout(dimension: int, budget: float = 0.0) -> Any:
@@ -92,6 +92,7 @@ def layout(dimension: int, budget: float = 0.0) -> Any:
         shares=sharing.layout(MODELS),
         effects=effects.layout(dimension, 1, budget),
         counts=float64(2, least=0.0),
+        scale=margin_scale.layout(),
     )
 
 
@@ -135,6 +136,7 @@ def _predict(state, rows, settings, scores, work):
         margin = sharing.margin_of(state.shares, state.mixture, models.margins, models.chances)
         scores[i, 0], scores[i, 1] = 0.0, margin
     predict_effects(state.effects, rows, effects.TWO, scores)
+    scale_margins(settings.loss, state.scale, scores)
 
 
 @inline_source
@@ -176,9 +178,10 @@ def _learn_lines(state, rows, start, targets, importances, settings, scores, wor
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    before, loss = (state.counts[0], state.counts[1]), settings.loss
+    before = state.counts[0], state.counts[1]
     stop = _learn_lines(state, rows, start, targets, importances, settings, scores, work)
-    learn_effects(state.effects, rows, start, stop, targets, importances, effects.TWO, loss, scores, before)
+    learn_effects(state.effects, rows, start, stop, targets, importances, effects.TWO, Logistic(), scores, before)
+    learn_margins(settings.loss, state.scale, start, stop, targets, importances, scores)
     return stop
 
 

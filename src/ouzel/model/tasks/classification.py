@@ -14,7 +14,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.layout import bytes_of, copied
-from ouzel.learners.protocol import Background, State
+from ouzel.learners.protocol import State
 from ouzel.learners.rows import Rows
 from ouzel.model import answers
 from ouzel.model.answers import Answers, is_probabilistic
@@ -152,19 +152,13 @@ class OneAgainstRest(Classification):
     def open(self, model: Host) -> None:
         """Let classes appear that were not declared: they start from a state that has learnt nothing."""
         if model.classes.closed and len(model.states) > 1:
-            model.states = [*model.states, self._background(model)]
+            model.states = [*model.states, model.module.init(model.capacity, model.settings)]
         super().open(model)
 
     def _spare(self, model: Host) -> State:
         """A state for one more class, or for every class not seen yet."""
         if len(model.states) > 2:
             return copied(model.states[-1])
-        return self._background(model)
-
-    def _background(self, model: Host) -> State:
-        """A state of a class that has had no example."""
-        if model.states and isinstance(model.module, Background):
-            return model.module.background_state(model.states[0])
         return model.module.init(model.capacity, model.settings)
 
     def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
@@ -294,7 +288,10 @@ class SharedState(Classification):
         return [answers.heaviest_slots(row, n) for row in model.slot_weights()]
 
     def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """The multinomial loss, or the hinge of the true class's lead over the best other."""
+        """The multinomial loss, or the loss of the true class's lead over the best other."""
         losses = np.empty(len(scores))
-        (answers.multinomial_losses if self.joint else answers.multiclass_hinge_losses)(scores, positions, losses)
+        if self.joint:
+            answers.multinomial_losses(scores, positions, losses)
+        else:
+            answers.losses_of_leads(self.loss, scores, positions, losses)
         return losses

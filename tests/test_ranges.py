@@ -30,7 +30,7 @@ from ouzel.terms import losses
 from ouzel.terms.names import from_json, resolve_loss, resolve_penalty, to_json
 from ouzel.terms.penalties import domains, l1_and_l2, norms
 
-TERMS = {"loss", "second_loss", "third_loss", "penalty", "schedule"}
+TERMS = {"loss", "penalty", "schedule"}
 
 
 def outside(takes):

@@ -134,7 +134,7 @@ def test_numbers_are_predicted_by_every_learner_of_one_state(learner):
     [
         ("adagrad-eager", {"penalty": "l2-ball(radius=2)"}),
         ("adagrad-block", {"l2": 0.001, "block_size": 2}),
-        ("auto", {"second_loss": "hinge"}),
+        ("auto", {"loss": "hinge", "derived_budget": "1MB"}),
         ("ogd", {"loss": "quantile(tau=0.9)"}),
         ("awm", {"sketch_seed": 3, "budget": "1KB"}),
         ("son-fd", {"bound": "project", "diagonal": "no", "largest": 5.0}),

@@ -60,6 +60,8 @@ SOMETIMES: dict[str, Any] = {
 """What stands there of some models."""
 NEWER = {"auto": ("forms", "derived_budget")}
 """Settings of learners that files of earlier versions lack; they are the defaults."""
+FORMER = {"auto": ("second_loss", "third_loss")}
+"""Settings of learners that files of earlier versions have; they are left out."""
 
 
 def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +122,8 @@ def model_of(described: Any) -> Model:
         )
     learner = catalogue.find(described["learner"])
     defaults = {name: learner.settings._field_defaults[name] for name in NEWER.get(learner.name, ())}
-    stored = defaults | described["settings"]
+    former = FORMER.get(learner.name, ())
+    stored = defaults | {name: value for name, value in described["settings"].items() if name not in former}
     settings = resolve_settings(learner, from_json(learner.settings, stored)._asdict())
     model = Model(
         learner.name,

@@ -57,11 +57,9 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
         values["penalty"] = resolve_penalty(values.get("penalty"), **strengths)
     terms = [name for name in values if isinstance(kind._field_defaults.get(name), tuple)]
     values |= {name: RESOLVERS[name](values[name]) for name in terms}
-    if isinstance(values.get("loss"), REGRESSION):
-        unset = {"second_loss": values["loss"], "third_loss": values["loss"]}
-        if not isinstance(values["loss"], OF_ANY_UNIT):
-            unset["largest"] = inf  # how large is not known
-        values = {name: value for name, value in unset.items() if name in kind._fields} | values
+    loss = values.get("loss")
+    if "largest" in kind._fields and isinstance(loss, REGRESSION) and not isinstance(loss, OF_ANY_UNIT):
+        values = {"largest": inf} | values  # how large is not known
     settings = kind(**checked(kind, values, f"of {learner.name}"))
     return settings.completed() if hasattr(settings, "completed") else settings  # what some settings make of others
 

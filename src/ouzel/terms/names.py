@@ -45,7 +45,7 @@ LOSS = Family("loss", deferred("ouzel.terms.losses"), "LOSSES", "derivative")
 SCHEDULE = Family("schedule", deferred("ouzel.terms.schedules"), "SCHEDULES", "rate")
 BOUND = Family("bound", deferred("ouzel.terms.bounds"), "BOUNDS", "projects")
 START = Family("start", deferred("ouzel.terms.starts"), "STARTS", "code_of")
-FAMILIES = {"loss": LOSS, "second_loss": LOSS, "third_loss": LOSS, "schedule": SCHEDULE, "bound": BOUND, "start": START}
+FAMILIES = {"loss": LOSS, "schedule": SCHEDULE, "bound": BOUND, "start": START}
 """By the setting that takes a term of the family."""
 
 
@@ -165,9 +165,8 @@ def _bodies_of_penalties() -> dict[type, Any]:
     return found
 
 
-RESOLVERS: dict[str, Any] = {"loss": resolve_loss, "second_loss": resolve_loss, "third_loss": resolve_loss}
-RESOLVERS |= {"penalty": resolve_penalty, "schedule": resolve_schedule, "bound": resolve_bound}
-RESOLVERS |= {"start": resolve_start}
+RESOLVERS: dict[str, Any] = {"loss": resolve_loss, "penalty": resolve_penalty, "schedule": resolve_schedule}
+RESOLVERS |= {"bound": resolve_bound, "start": resolve_start}
 """From a name or a term to the term, by the setting that takes it."""
 
 

@@ -26,6 +26,7 @@ from ouzel.learners.auto.standardisation import LARGEST, NORMS, SEEN, SQUARES, F
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MEAN, VARIANCE, WEIGHT, Settings
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
+from ouzel.terms.losses import Hinge, SquaredHinge
 
 STANDARDIZES = True  # by itself
 SAFE = (WEIGHT, WEIGHT + 1, WEIGHT + 2, MEAN)  # columns of the models whose margins count, the block's beside them
@@ -89,7 +90,7 @@ def _learn(state, rows, start, targets, importances, settings, margins, work):
             own = two_classes.margins_of(state, slots, z, work.models.margins)
             present, turn = note_example(state, work, indices, values, count, False)
             if features.totals[NORMS] > 0.0:
-                losses = settings.loss, settings.second_loss, settings.third_loss
+                losses = settings.loss, SquaredHinge(), Hinge()
                 two_classes.learn_models(state, slots, z, work, own, present, sign, weight, 1.0, settings, losses)
             if turn:
                 return i

@@ -54,8 +54,6 @@ WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    second_loss: Annotated[Any, "of the second model, where pairs are ranked"] = SquaredHinge()
-    third_loss: Annotated[Any, "of the third model, likewise"] = Hinge()
     learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
     forms: Annotated[float, Choice(("raw", "made")), "columns of numbers: raw, or with curves and pairs too"] = 1.0
     derived_budget: Annotated[float, Range(0.0, size=True, each=1), "bytes for the weights of curves and pairs"] = (

@@ -12,6 +12,7 @@ from ouzel.layout import flat
 from ouzel.model.model import Model
 from ouzel.streams import arrays
 from ouzel.streams.arrays import ArrayRows
+from ouzel.streams.block import Slots
 from ouzel.streams.memory import to_block
 
 N, D = 700, 9
@@ -147,3 +148,50 @@ def test_pieces_with_nan_are_the_rows_of_one_block(marked):
     assert pieces[0].names is None
     with pytest.raises(DataError, match="row 100, column 2: found nan"):
         list(ArrayRows(X).blocks())
+
+
+def hidden(X):
+    X = X.copy()
+    X[100:, 2], X[600:, 5], X[650] = np.nan, np.nan, np.nan
+    return X
+
+
+def late(X):
+    """Its first rows, and its last columns, are empty: a model of those has fewer slots than it has columns."""
+    X = np.column_stack([X, np.zeros((N, 3000))])
+    X[:300] = 0.0
+    return X
+
+
+READY = {
+    **{kind: X for kind, X in KINDS.items() if not sparse.issparse(X)},
+    "missing": hidden(filled(0.5)),
+    "tiny": np.where(filled(0.5) > 0.0, -1e-60, filled()),  # a zero with a sign, in single precision
+    "late": late(filled()),
+}
+
+
+@pytest.mark.parametrize("kind", READY)
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("learner", ["adagrad", "auto", "awm", "adagrad-full"])
+def test_predictions_of_pieces_made_ready_are_those_of_blocks(kind, intercept, learner):
+    X, y = READY[kind], np.random.default_rng(1).integers(0, 2, N)
+    estimator = ouzel.OnlineClassifier(learner, fit_intercept=intercept).partial_fit(X, y)
+
+    for asked in (X, X[:, ::-1]):
+        expected = [estimator.model_.margins(block) for block in ArrayRows(asked, missing=True).blocks()]
+        np.testing.assert_array_equal(estimator._margins(asked), np.concatenate(expected))
+    fits = learner != "adagrad-full" and (kind != "late" or learner == "awm")
+    assert next(estimator._unlabelled(X, ready=True)).ready == fits
+
+
+def test_pieces_are_ready_where_nothing_is_missing():
+    missing, full = (
+        ArrayRows(READY[kind], missing=True).blocks(slots=Slots(True, D + 1)) for kind in ("missing", "tiny")
+    )
+
+    assert [block.ready for block in missing] == [True] + [False] * 10
+    for block in full:
+        assert block.ready
+        assert set(block.indices[block.offsets[:-1].astype(int)].tolist()) == {0}
+        assert block.values.all()

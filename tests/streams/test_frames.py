@@ -3,9 +3,13 @@
 import uuid
 
 import numpy as np
+import pyarrow
 import pytest
 
 import ouzel
+from ouzel.streams import frames
+from ouzel.streams.block import Slots
+from ouzel.streams.options import Options
 
 pandas = pytest.importorskip("pandas")
 
@@ -47,3 +51,80 @@ def test_an_interval_is_the_word_that_a_file_has():
     found = ouzel.OnlineClassifier("adagrad").fit(frame, ["child", "teen", "adult"] * 4)
 
     assert found.predict_one({"age": "(10, 20]"}) == found.predict_one({"age": pandas.Interval(10, 20)}) == "teen"
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("learner", ["adagrad", "auto", "awm", "adagrad-full"])
+def test_predictions_of_numbers_made_ready_are_those_of_blocks(learner, intercept, monkeypatch):
+    monkeypatch.setattr(frames, "rows_at_once", lambda columns: 5000)  # more than a block has, and less than the frame
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.normal(size=(12_000, 9)) * (rng.random((12_000, 9)) < 0.9), columns=[*"abcdefghi"])
+    frame.iloc[11_000, 3] = np.nan
+    found = ouzel.OnlineClassifier(learner, fit_intercept=intercept, bits=10).partial_fit(frame, frame["a"] > 0.1)
+    blocks, ready = list(found._unlabelled(frame)), list(found._unlabelled(frame, ready=True))
+
+    np.testing.assert_array_equal(
+        found._margins(frame), np.concatenate([found.model_.margins(block) for block in blocks])
+    )
+    fits = learner != "adagrad-full"
+    assert [(block.rows, block.ready) for block in ready] == [
+        (rows, fits and k < 4) for k, rows in enumerate([4096, 904, 4096, 904, 2000])
+    ]
+    assert not any(block.ready for block in blocks)
+
+
+def test_numbers_beyond_a_learners_slots_or_beside_words_are_not_ready():
+    frame = pandas.DataFrame({"a": NUMBERS, "b": 1.0})
+    words = frame.assign(c=LABELS)
+    ids = [int(i) for i in next(frames.table_blocks(frames.as_table(frame), None, None, Options())).indices]
+    asked = [(frame, max(ids) + 2), (frame, max(ids) + 1), (words, 1 << 20)]
+
+    for given, ready in zip(asked, [True, False, False], strict=True):
+        table, slots = frames.as_table(given[0]), Slots(True, given[1])
+        assert [block.ready for block in frames.table_blocks(table, None, None, Options(), slots=slots)] == [ready]
+
+
+PLAIN = pandas.DataFrame(np.arange(60.0).reshape(20, 3), columns=[*"abc"])
+IN_PLACE = {
+    "double": PLAIN,
+    "single": PLAIN.astype(np.float32),
+    "bytes": PLAIN.astype(np.int8),
+    "of two types": PLAIN.assign(b=range(20)),
+    "indexed": PLAIN.set_index("a"),
+    "backwards": PLAIN[::-2],
+    "no rows": PLAIN[:0],
+}
+NOT_IN_PLACE = {
+    "missing": PLAIN.where(PLAIN != 7.0),
+    "infinite": PLAIN.assign(a=np.inf),
+    "truth values": PLAIN > 3.0,
+    "no columns": PLAIN[[]],
+    "two of one name": PLAIN.rename(columns={"a": "b"}),
+    "numbered": PLAIN.rename(columns={"a": 1}),
+    "of pandas's own": PLAIN.astype("Float64"),
+    "sparse": PLAIN.astype(pandas.SparseDtype(float)),
+    "swapped": PLAIN.astype(">f8"),
+    "half": PLAIN.astype(np.float16),
+    "long": PLAIN.astype(np.longdouble),
+    "words": PLAIN.assign(a="word"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*mixed type")
+@pytest.mark.parametrize("kind", [*IN_PLACE, *NOT_IN_PLACE])
+def test_a_frame_of_finite_numbers_becomes_a_table_in_place_and_the_same_one(kind, monkeypatch):
+    frame, calls = {**IN_PLACE, **NOT_IN_PLACE}[kind], []
+    whole = pyarrow.table
+    monkeypatch.setattr(pyarrow, "table", lambda data: calls.append(data) or whole(data))
+
+    def found():
+        try:
+            return frames.as_table(frame)
+        except ouzel.OuzelError as error:
+            return str(error)
+
+    given = found()
+    assert bool(calls) == (kind in NOT_IN_PLACE)
+    monkeypatch.setattr(frames, "_in_place", lambda data: None)
+    expected = found()
+    assert given == expected if isinstance(expected, str) else given.equals(expected)

@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 from ouzel.errors import DataError, OuzelError
 from ouzel.estimators.dictionaries import NO_ARRAY, DictionaryRows, rows_of_dictionaries
 from ouzel.model.model import Model
+from ouzel.model.room import slots_of
 from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing, unmasked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
@@ -181,21 +182,25 @@ class FromData:
             raise OuzelError("nothing to learn: every example has weight 0")
         return _Weighed(blocks)
 
-    def _unlabelled(self, X: Any) -> Iterator[Block]:
-        """Arrays, a data frame or dictionaries as blocks to predict; columns are read as the model knows them."""
+    def _unlabelled(self, X: Any, ready: bool = False) -> Iterator[Block]:
+        """Arrays, a data frame or dictionaries as blocks to predict; columns are read as the model knows them.
+
+        Those of numbers may be `ready` for the learner.
+        """
         check_is_fitted(self, "model_")
+        slots = slots_of(self.model_) if ready else None
         rows = self._named_rows(X)
         if rows is not None:
             options = self._reading(self.model_, self.model_.space, unlabelled=True)
             named = isinstance(rows, DictionaryRows)
-            yield from rows.blocks(options) if named else table_blocks(rows, None, None, options, _warn)
+            yield from rows.blocks(options) if named else table_blocks(rows, None, None, options, _warn, slots=slots)
             return
         rows = self._checked(X)
         with self._as_bad_values(rows):
-            yield from rows.blocks()
+            yield from rows.blocks(slots=slots)
 
     def _margins(self, X: Any) -> np.ndarray:
-        return np.concatenate([self.model_.margins(block) for block in self._unlabelled(X)])
+        return np.concatenate([self.model_.margins(block) for block in self._unlabelled(X, ready=True)])
 
     def _groups(self, X: Any) -> np.ndarray | None:
         """The groups (n,) that intervals and sets are kept by, by key; None where there are none."""

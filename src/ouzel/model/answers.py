@@ -147,8 +147,8 @@ def as_json(column: list[Feature]) -> dict[str, Any]:
 def labels_of(classes: Classes, margins: np.ndarray) -> np.ndarray:
     """The labels (n,) that shown margins speak for: (n,), or (n, classes)."""
     labels = np.array(classes.in_order())
-    chosen = (margins > 0.0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
-    return labels[np.minimum(chosen, len(labels) - 1)]
+    chosen = margins > 0.0 if margins.ndim == 1 else margins.argmax(axis=1)
+    return labels.take(chosen, mode="clip")
 
 
 def label_of(classes: Classes, margins: list[float]) -> Label | None:

@@ -17,7 +17,7 @@ from ouzel.layout import bytes_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.learners.rows import largest_id
 from ouzel.ranges import memory
-from ouzel.streams.block import Block
+from ouzel.streams.block import Block, Slots
 from ouzel.streams.feature_space import reconcile
 
 if TYPE_CHECKING:
@@ -86,6 +86,11 @@ def smallest_of(module: Any, settings: Any) -> int:
 def capacity_for(smallest: int, slots: int) -> int:
     """Slots that a state has room for where examples may have used so many."""
     return max(smallest, 1 << max(slots - 2, 0).bit_length()) + 1
+
+
+def slots_of(model: Any) -> Slots | None:
+    """The slots that features of any block have; None where they have them as they come."""
+    return Slots(model.intercept, model.reach) if model.slot_map is None else None
 
 
 def check_block(model: Any, block: Block) -> None:

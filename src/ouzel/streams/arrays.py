@@ -15,9 +15,9 @@ import scipy.sparse as sparse
 
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.block import Block, Names
+from ouzel.streams.block import Block, Names, Slots
 from ouzel.streams.feature_space import FeatureSpace, columns_of_array
-from ouzel.streams.kernels.array_values import survey
+from ouzel.streams.kernels.array_values import CACHED, rows_of_array, survey
 from ouzel.streams.kernels.row_buffer import without_zeros
 from ouzel.streams.labels import Label
 from ouzel.streams.missing import NA_FEATURE
@@ -25,7 +25,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.error_context import wrap_errors
 from ouzel.streams.weights import as_weights
 
-CELLS, MOST_ROWS = 1 << 18, 1 << 14  # of a piece
+MOST_ROWS = 1 << 14  # of a piece
 Filled = tuple[int, ...]  # the first and the last column that have values, or nothing
 
 
@@ -62,14 +62,14 @@ class ArrayRows:
         if not self.is_sparse and self.shape[1] > MOST_ID + 1:
             raise DataError(f"the array has {self.shape[1]} columns; expected ids of features from 0 to {MOST_ID}")
         self.missing = None if self.is_sparse else missing
-        self._full_rows = np.empty((0, self.shape[1]), np.uint32)  # their ids
+        self._full_rows: dict[range, np.ndarray] = {}  # ids of rows that have all of these
 
     @property
     def at_once(self) -> int:
         """Rows of a piece that fits the caches."""
         n, d = self.shape
         cells = self.X.nnz if self.is_sparse else n * d
-        return max(1, min(MOST_ROWS, CELLS * n // max(cells, 1)))
+        return max(1, min(MOST_ROWS, CACHED * n // max(cells, 1)))
 
     def check(self) -> None:
         """Refuse values that are no finite numbers of single precision, with the place of the first: DataError."""
@@ -84,14 +84,16 @@ class ArrayRows:
         *,
         label_names: Sequence[Label] | None = None,
         weights: np.ndarray | None = None,
+        slots: Slots | None = None,
     ) -> Iterator[Block]:
         """Blocks of a number of rows each, by default of pieces that fit the caches and may share the array's memory.
 
-        `labels` (n,) are numbers, NaN for none, or positions in `label_names`; `weights` (n,) are 1 unless given.
+        `labels` (n,) are numbers, NaN for none, or positions in `label_names`; `weights` (n,) are 1 unless given. With
+        the `slots` of a learner, blocks of an array without missing values are ready for it if all columns have slots.
         """
         for start, stop in _cut(self.shape[0], rows or self.at_once):
             given = None if labels is None else labels[start:stop], None if weights is None else weights[start:stop]
-            yield self.block(start, stop, *given, label_names, copy=rows is not None)
+            yield self.block(start, stop, *given, label_names, rows is not None, slots)
 
     def block(
         self,
@@ -101,11 +103,18 @@ class ArrayRows:
         weights: np.ndarray | None = None,
         label_names: Sequence[Label] | None = None,
         copy: bool = True,
+        slots: Slots | None = None,
     ) -> Block:
         """Rows `start` to `stop` - 1 as one block, without a `copy` over the numbers of the array where they fit."""
-        values = self._values(start, stop)
+        width = self.shape[1]
+        if slots is not None and (self.is_sparse or width >= slots.limit):
+            slots = None
+        columns = range(width) if slots is None else range(int(not slots.constant), width + 1)
+        values = self._values(start, stop, ones=len(columns) - width)
         are_finite, have_zeros = survey(values)
-        ids, names, n = self._ids(start, stop), None, stop - start
+        if not are_finite and slots is not None:
+            return self.block(start, stop, labels, weights, label_names, copy)
+        ids, names, n = self._ids(start, stop, columns), None, stop - start
         if not are_finite:
             ids, values, names = self._without_nan(start, stop, values)
             have_zeros = True
@@ -114,7 +123,8 @@ class ArrayRows:
         else:
             offsets = np.arange(n + 1, dtype=np.uint64) * np.uint64(len(ids) // max(n, 1))
         if copy or have_zeros:
-            ids, values = ids.copy(), values.copy()
+            ids = ids.copy()
+            values = values.copy() if np.may_share_memory(values, self.X.data if self.is_sparse else self.X) else values
         if have_zeros:  # of a sparse matrix, or values too small for single precision
             end = without_zeros(offsets, ids, values)
             ids, values = ids[:end], values[:end]
@@ -127,6 +137,7 @@ class ArrayRows:
             label_names=label_names,
             names=names,
             space=self.space,
+            ready=slots is not None,
         )
 
     @cached_property
@@ -134,33 +145,36 @@ class ArrayRows:
         """The space of the columns, with the first and the last filled one."""
         if self.filled is not None:
             return columns_of_array(self.shape[1], np.array(self.filled, np.int64))
-        found = np.zeros(self.shape[1], bool)
-        for start, stop in _cut(self.shape[0], self.at_once):
-            if found.size and found[0] and found[-1]:
-                break
-            found |= (self.X[start:stop] != 0).any(axis=0)
+        found, start, rows = np.zeros(self.shape[1], bool), 0, 1  # most often the first row tells
+        while start < self.shape[0] and not (found.size and found[0] and found[-1]):
+            found |= (self.X[start : start + rows] != 0).any(axis=0)
+            start, rows = start + rows, min(8 * rows, self.at_once)
         return columns_of_array(self.shape[1], np.flatnonzero(found))._replace(indicator=self.missing)
 
-    def _values(self, start: int, stop: int, order: Literal["C", "K"] = "C") -> np.ndarray:
+    def _values(self, start: int, stop: int, order: Literal["C", "K"] = "C", ones: int = 0) -> np.ndarray:
         """The values of some rows in single precision, all of an array or those stored of a sparse matrix.
 
-        They come row by row, or with `order` K as they lie in memory.
+        They come row by row, each behind so many `ones`, or with `order` K as they lie in memory.
         """
         indptr = self.X.indptr if self.is_sparse else ()
         stored = self.X.data[indptr[start] : indptr[stop]] if self.is_sparse else self.X[start:stop]
+        if ones or not (self.is_sparse or order == "K" or stored.flags.c_contiguous):
+            return rows_of_array(stored, ones).ravel()
         with np.errstate(over="ignore"):
             values = cast(np.ndarray, stored.astype(np.float32, order=order, copy=False).ravel(order))
         return values if values.flags.writeable else values.copy()  # kernels are compiled for such
 
-    def _ids(self, start: int, stop: int) -> np.ndarray:
-        """The ids of those values."""
+    def _ids(self, start: int, stop: int, columns: range) -> np.ndarray:
+        """The ids of those values, which are these in each row of an array."""
         if self.is_sparse:
             ids = self.X.indices[self.X.indptr[start] : self.X.indptr[stop]]
             ids = ids.view(np.uint32) if ids.dtype == np.int32 and ids.flags.writeable else ids.astype(np.uint32)
             return cast(np.ndarray, ids)
-        if len(self._full_rows) < stop - start:
-            self._full_rows = np.tile(np.arange(self.shape[1], dtype=np.uint32), (stop - start, 1))
-        return self._full_rows[: stop - start].ravel()
+        rows = self._full_rows.get(columns)
+        if rows is None or len(rows) < stop - start:
+            ids = np.arange(columns.start, columns.stop, dtype=np.uint32)
+            rows = self._full_rows[columns] = np.tile(ids, (stop - start, 1))
+        return rows[: stop - start].ravel()
 
     def _without_nan(self, start: int, stop: int, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, Names | None]:
         """The ids, the values and the names of rows with NaN: d more columns say what is missing, if that is marked.
@@ -172,7 +186,7 @@ class ArrayRows:
             self._refuse(start, stop, values)
         numbers = np.where(lacking, np.float32(0.0), values)
         if not self.missing:
-            return self._ids(start, stop), numbers, None
+            return self._ids(start, stop, range(width)), numbers, None
         if 2 * width > MOST_ID + 1:
             raise DataError(
                 f"the array has {width} columns, and some are missing; expected at most {(MOST_ID + 1) // 2}"
@@ -228,7 +242,7 @@ def check_sparse(X: Any) -> Filled | None:
         raise DataError("sparse matrix: its offsets are not one more than its rows, rising from 0")
     if len(ids) != len(X.data) or offsets[-1] > len(ids):
         raise DataError("sparse matrix: its offsets, ids and values are not of one length")
-    ends = [end for start, stop in _cut(len(ids), CELLS) for end in (ids[start:stop].min(), ids[start:stop].max())]
+    ends = [end for start, stop in _cut(len(ids), CACHED) for end in (ids[start:stop].min(), ids[start:stop].max())]
     if ends and not 0 <= min(ends) <= max(ends) < minor:
         raise DataError(f"sparse matrix: its ids lie outside of 0 to {minor - 1}")
     if X.format == "csr":

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ROWS = 4096  # of a block of a table, or of data in memory
 MOST_ROWS, MOST_CELLS = 1 << 16, 1 << 20  # of a table that are read together
 LARGEST = float(np.finfo(np.float32).max)  # of a feature's value, or of a weight
+CACHE_LINE_PADDING = 80  # numbers between columns, or those of 2^k rows would share cache lines
 LEAST = 2.0**-150  # numbers no further from 0 are 0 in single precision
 
 # A block's arrays are made and freed a hundred times a second. The C library of Linux returns arrays of their size to
@@ -60,6 +61,13 @@ class Names(NamedTuple):
         )
 
 
+class Slots(NamedTuple):
+    """The slots that a learner has for features, ids + 1 below a limit; before them the constant's 0, if it has one."""
+
+    constant: bool
+    limit: int
+
+
 class Block(NamedTuple):
     """Examples in compressed sparse rows: example i holds `indices[offsets[i]:offsets[i + 1]]` and their `values`.
 
@@ -78,6 +86,7 @@ class Block(NamedTuple):
     tags: Any = None  # (n,) names of rows, an array of text or numbers (of NumPy or Arrow)
     numbers: np.ndarray | None = None  # (n,) int64, positions in the stream from 0, where skipped rows count
     interaction_inputs: InteractionInputs | None = None  # what features are derived from, until they are
+    ready: bool = False  # for a learner to predict: ids are slots, the constant's 0 put first if there is one
 
     @property
     def rows(self) -> int:

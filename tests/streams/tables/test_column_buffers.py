@@ -4,13 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ouzel.streams.block import LARGEST
-from ouzel.streams.tables.column_buffers import ColumnBuffers, rows_of_buffers, rows_of_columns
-
-KINDS = st.lists(st.sampled_from([np.float64, np.float32, np.int64, np.uint8, np.bool_]), min_size=1, max_size=40)
+from ouzel.streams.tables.column_buffers import ColumnBuffers, rows_of_buffers
 
 
 def buffers(columns, rows, seed=0):
@@ -63,26 +58,3 @@ def test_no_rows_and_no_columns():
         rows = rows_of_buffers(np.empty(shape, np.uint32), np.empty(shape, np.float32))
 
         assert (len(rows.offsets), len(rows.ids)) == (shape[1] + 1, 0)
-
-
-@given(kinds=KINDS, n=st.integers(0, 5000), seed=st.integers(0, 99))
-def test_rows_of_columns_are_the_columns_side_by_side_in_single_precision(kinds, n, seed):
-    rng = np.random.default_rng(seed)
-    columns = [rng.normal(0, 100, n).astype(kind) for kind in kinds]
-
-    rows, wrong, zeros = rows_of_columns(columns)
-
-    np.testing.assert_array_equal(rows, np.column_stack([column.astype(np.float32) for column in columns]))
-    assert (wrong, zeros) == (0, sum((column == 0).sum() for column in columns))
-    assert rows.flags.c_contiguous
-
-
-@pytest.mark.parametrize("n", [3, 33])
-@pytest.mark.parametrize("wrong", [np.inf, -np.inf, np.nan, 1e39, -1e39])
-def test_what_is_too_large_or_missing_is_counted(n, wrong):
-    column = np.full(n, LARGEST)
-    assert rows_of_columns([column, -column])[1:] == (0, 0)
-
-    column[1] = wrong
-
-    assert rows_of_columns([column, np.ones(n), column])[1:] == (2, 0)

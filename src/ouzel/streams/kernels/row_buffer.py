@@ -160,15 +160,16 @@ def without_zeros(offsets, ids, values):
         zeros += np.uint32(values[k] == 0.0)
     if zeros == 0:
         return np.int64(offsets[len(offsets) - 1])
-    end = np.int64(0)
+    end = ZERO
     for i in range(len(offsets) - 1):
-        start, stop = np.int64(offsets[i]), np.int64(offsets[i + 1])
+        start, stop = offsets[i], offsets[i + 1]
         offsets[i] = end
         for k in range(start, stop):
-            ids[end], values[end] = ids[k], values[k]
-            end += np.int64(values[end] != 0.0)
+            value = values[k]
+            ids[end], values[end] = ids[k], value
+            end += np.uint64(value != 0.0)
     offsets[len(offsets) - 1] = end
-    return end
+    return np.int64(end)
 
 
 @kernel

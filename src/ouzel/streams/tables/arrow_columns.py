@@ -9,7 +9,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.sort import AT_ONCE, TURN
-from ouzel.streams.block import Names
+from ouzel.streams.block import CACHE_LINE_PADDING, Names
 from ouzel.streams.kernels.batch_hash import (
     ONE,
     ZERO,
@@ -25,7 +25,7 @@ from ouzel.streams.kernels.new_names import NewNames, add_if_present, copy_names
 from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, rank_into, sort_row
 from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
-from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, NONE, TILE, Layout, Rows
+from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, NONE, TILE, Layout, Rows
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.truth_values import SPELLINGS, is_large_truth
 

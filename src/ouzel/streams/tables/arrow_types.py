@@ -174,7 +174,7 @@ def tags_of(array: pyarrow.Array) -> pyarrow.Array:
 
 def numbers_of(array: pyarrow.Array, null: float) -> np.ndarray:
     """A numeric column (n,) float64, whole numbers beyond 2^53 rounded; float32 as it is where nothing is null."""
-    if types.is_float32(array.type) and not array.null_count:
+    if types.is_float64(array.type) or (types.is_float32(array.type) and not array.null_count):
         return filled(array, null)
     if types.is_duration(array.type):
         whole = array.cast(pyarrow.int64())

@@ -12,7 +12,7 @@ import pyarrow
 from ouzel.deferred import deferred
 from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.block import LARGEST, Names, Slots
 from ouzel.streams.dates import PARTS, WORDS, date_parts
 from ouzel.streams.feature_space import (
     CATEGORY,
@@ -164,7 +164,14 @@ class FeatureColumns:
     """
 
     def __init__(
-        self, columns: Sequence[str], options: Options, typed: bool, name: str, kinds: ColumnKinds, emitter: NameEmitter
+        self,
+        columns: Sequence[str],
+        options: Options,
+        typed: bool,
+        name: str,
+        kinds: ColumnKinds,
+        emitter: NameEmitter,
+        slots: Slots | None = None,
     ) -> None:
         self.columns, self.options = columns, options
         self.name, self.typed = name, typed
@@ -179,6 +186,7 @@ class FeatureColumns:
         except UnexpectedError as error:
             raise DataError.at(name, error.found, error.expected) from None
         self._fast_path: FastPath | None = None
+        self._slots = slots
         self._decided: tuple[dict[str, str], FeatureSpace] | None = None
 
     def _id(self, column: str, bits: int) -> int:
@@ -226,13 +234,14 @@ class FeatureColumns:
                 refused.append((column, wrong))
         space = space if space.mixed == self.kinds.mixed else space._replace(mixed=self.kinds.mixed)
         inputs = None if self._inputs is None else self._inputs.inputs(n)
-        return Features(rows, Names.joined(names), space, inputs), refused
+        ready = read is not None and self._fast_path is not None and self._fast_path.ready
+        return Features(rows, Names.joined(names), space, inputs, ready), refused
 
     def _read_fast(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories by the fast path; None if it cannot read them."""
         self._seen = self._emitter.begin()
         if self._fast_path is None or self._fast_path.names != batch.schema.names:
-            self._fast_path = FastPath(batch.schema.names, kinds, self.ids, self.options, self.kinds)
+            self._fast_path = FastPath(batch.schema.names, kinds, self.ids, self.options, self.kinds, self._slots)
         found = self._fast_path.read(batch, self._seen, self.name, self._decode)
         return None if found is None else (*found, [])
 

@@ -11,7 +11,7 @@ import pyarrow
 from ouzel.kernels.bytes import COPIED
 from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.block import CACHE_LINE_PADDING, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
 from ouzel.streams.kernels.batch_hash import ZERO, hash_update_bytes
 from ouzel.streams.kernels.row_buffer import RANKED, allocate_ranking, canonical_rows, rank_row, sort_row
@@ -25,10 +25,6 @@ KINDS = (NUMBER, CATEGORY)  # of columns that have one feature in a cell
 IS_NUMBER = KINDS.index(NUMBER)
 TILE = np.int64(1 << 13)  # features
 NONE = np.uint32(MOST_ID + 1)  # the id of a cell without a feature
-CACHE_LINE_PADDING = 80  # numbers between buffers, or those of 2^k rows would share cache lines
-TOGETHER = 16  # rows that are written together
-CACHED = 1 << 16  # numbers that fit the second cache
-LARGEST_NUMBER = np.float32(LARGEST)
 
 
 class Layout(NamedTuple):
@@ -84,6 +80,7 @@ class Features(NamedTuple):
     names: Names | None
     space: FeatureSpace
     interaction_inputs: InteractionInputs | None = None
+    ready: bool = False  # for a learner, see `Block`
 
 
 class ColumnBuffers:
@@ -142,52 +139,6 @@ def _gather(column_ids, column_values, order, offsets, ids, values):
                     filled = np.int64(sort_row(ids, values, start, filled))
             offsets[first + i + 1] = filled
     return filled
-
-
-@kernel
-def _transpose(columns, rows):
-    """Write the first numbers of each column, `columns` (d, n or more), as `rows` (n, d).
-
-    Return how many are too large or missing, and how many are 0.
-    """
-    n, width = rows.shape
-    whole = n - n % TOGETHER
-    wrong = zeros = 0
-    for first in range(0, whole, TOGETHER):
-        for k in range(width):
-            for i in range(TOGETHER):
-                value = columns[k, first + i]
-                rows[first + i, k] = value
-                wrong += not abs(value) <= LARGEST_NUMBER
-                zeros += value == 0.0
-    for i in range(whole, n):
-        for k in range(width):
-            value = columns[k, i]
-            rows[i, k] = value
-            wrong += not abs(value) <= LARGEST_NUMBER
-            zeros += value == 0.0
-    return wrong, zeros
-
-
-def rows_of_columns(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, int, int]:
-    """Columns (n,) of numbers as rows (n, d) float32, how many numbers are too large or missing, and how many are 0.
-
-    >>> rows, wrong, zeros = rows_of_columns([np.array([1, 2, 3]), np.array([0.5, 1e39, 0])])
-    >>> rows.tolist(), wrong, zeros
-    ([[1.0, 0.5], [2.0, inf], [3.0, 0.0]], 1, 1)
-    """
-    width, n = len(columns), len(columns[0])
-    most = max(1, min(n, CACHED // width))
-    buffer, rows = np.empty((width, most + CACHE_LINE_PADDING), np.float32), np.empty((n, width), np.float32)
-    wrong = zeros = 0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, n, most):
-            stop = min(start + most, n)
-            for k, column in enumerate(columns):
-                buffer[k, : stop - start] = column[start:stop]
-            counts = _transpose(buffer, rows[start:stop])
-            wrong, zeros = wrong + counts[0], zeros + counts[1]
-    return rows, wrong, zeros
 
 
 def rows_of_buffers(ids: np.ndarray, values: np.ndarray) -> Rows:

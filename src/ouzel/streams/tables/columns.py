@@ -13,7 +13,7 @@ import pyarrow
 from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.block import LARGEST, ROWS, Block
+from ouzel.streams.block import LARGEST, ROWS, Block, Slots
 from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.feature_specs import is_pattern
@@ -112,6 +112,7 @@ class Columns:
         above: int = 0,
         ragged: SkippedRows | None = None,
         emitter: NameEmitter | None = None,
+        slots: Slots | None = None,
     ) -> None:
         self.options = options
         self.name = name
@@ -147,7 +148,9 @@ class Columns:
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
         elif predicting and features and options.space.kinds and not set(features) & set(options.space.kinds):
             kinds.say(f"{name}: the model knows none of the columns {listed(features, 5)}")
-        self.features = FeatureColumns(features, options, typed, name, kinds, emitter or NameEmitter(options.bits))
+        self.features = FeatureColumns(
+            features, options, typed, name, kinds, emitter or NameEmitter(options.bits), slots
+        )
 
     def _check_names(self, names: list[str]) -> None:
         """Refuse names that occur twice, or are too long."""
@@ -252,6 +255,7 @@ class Columns:
             space=features.space,
             tags=None if self.id is None else tags_of(batch.column(self.id)),
             numbers=self._numbers(kept) if self.options.on_error == "skip" else None,
+            ready=features.ready,
         )
 
     def _numbers(self, kept: np.ndarray) -> np.ndarray:

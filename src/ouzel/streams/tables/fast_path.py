@@ -9,12 +9,14 @@ collects the inputs of interactions. Where names share an id, another one may co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow
 
+from ouzel.deferred import deferred
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.block import LARGEST, Names, Slots
 from ouzel.streams.feature_space import CATEGORY, NUMBER, column_key
 from ouzel.streams.kernels.new_names import SPAN
 from ouzel.streams.kernels.row_buffer import without_zeros
@@ -22,10 +24,15 @@ from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.arrow_types import as_kind, column_errors, filled, is_dictionary, is_number, numbers_of, types
-from ouzel.streams.tables.column_buffers import Rows, layout_of, rows_of_columns
+from ouzel.streams.tables.column_buffers import Rows, layout_of
 from ouzel.streams.tables.csv_cells import TableBatch, TokenizedRows, read_in_place
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.tables.schema import ColumnKinds
+
+if TYPE_CHECKING:
+    from ouzel.streams.kernels import array_values
+else:
+    array_values = deferred("ouzel.streams.kernels.array_values")  # of tables of numbers alone
 
 Decode = Callable[[str, pyarrow.Array], tuple[DecodedDictionary, np.ndarray]]
 
@@ -40,6 +47,7 @@ class FastPath:
         ids: Mapping[str, int],
         options: Options,
         column_kinds: ColumnKinds,
+        slots: Slots | None = None,
     ) -> None:
         self._kinds = {place: kinds[name] for place, name in enumerate(names) if kinds.get(name) in (NUMBER, CATEGORY)}
         self.names = names
@@ -61,7 +69,12 @@ class FastPath:
         self._own_ids = np.array([ids[names[place]] for place in self._numbers], np.uint32)
         if (np.diff(self._own_ids.astype(np.int64)) == 0).any():
             self._numbers = []
-        self._ids = np.empty((0, len(self._numbers)), np.uint32)  # of full rows
+        fitting = slots is not None and bool(self._numbers) and int(self._own_ids[-1]) + 1 < slots.limit
+        self.ready = fitting and all(kind == NUMBER for kind in kinds.values())  # for a learner, see `Block`
+        self._ones = int(slots is not None and self.ready and slots.constant)
+        if self.ready:
+            self._own_ids = np.concatenate([np.zeros(self._ones, np.uint32), self._own_ids + np.uint32(1)])
+        self._ids = np.empty((0, len(self._own_ids)), np.uint32)  # of full rows
         self._column_kinds = column_kinds
         self._spans = np.empty((0, SPAN), np.uint64)
 
@@ -103,14 +116,16 @@ class FastPath:
                 if not is_number(array.type) or array.null_count:
                     return None
                 columns.append(numbers_of(array, np.nan))
-        rows, wrong, zeros = rows_of_columns(columns)
-        if wrong:
-            return None
+        rows = array_values.rows_of_columns(columns, self._ones)
         n, width = rows.shape
+        values = rows.ravel()
+        are_finite, have_zeros = array_values.survey(values)
+        if not are_finite:
+            return None
         if len(self._ids) < n:
             self._ids = np.tile(self._own_ids, (n, 1))
-        offsets, ids, values = np.arange(n + 1, dtype=np.uint64) * np.uint64(width), self._ids[:n].ravel(), rows.ravel()
-        if zeros:
+        offsets, ids = np.arange(n + 1, dtype=np.uint64) * np.uint64(width), self._ids[:n].ravel()
+        if have_zeros:
             ids = ids.copy()
             end = without_zeros(offsets, ids, values)
             ids, values = ids[:end], values[:end]

@@ -7,6 +7,7 @@ import pyarrow
 import pytest
 
 import ouzel
+from ouzel.learners.catalogue import LEARNERS
 from ouzel.streams import frames
 from ouzel.streams.block import Slots
 from ouzel.streams.options import Options
@@ -71,6 +72,16 @@ def test_predictions_of_numbers_made_ready_are_those_of_blocks(learner, intercep
         (rows, fits and k < 4) for k, rows in enumerate([4096, 904, 4096, 904, 2000])
     ]
     assert not any(block.ready for block in blocks)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_predicts_rows_made_ready_as_it_does_blocks(learner):
+    rng = np.random.default_rng(1)  # the second block of a table begins within its arrays
+    frame = pandas.DataFrame(rng.normal(size=(5000, 12)) * (rng.random((5000, 12)) < 0.8), columns=[*"abcdefghijkl"])
+    found = ouzel.OnlineClassifier(learner).partial_fit(frame[:1000], frame["a"][:1000] > 0.1)
+
+    expected = np.concatenate([found.model_.margins(block) for block in found._unlabelled(frame)])
+    np.testing.assert_array_equal(found._margins(frame), expected)
 
 
 def test_numbers_beyond_a_learners_slots_or_beside_words_are_not_ready():

@@ -10,6 +10,7 @@ import ouzel
 from ouzel.errors import DataError
 from ouzel.layout import flat
 from ouzel.model.model import Model
+from ouzel.model.room import slots_of
 from ouzel.streams import arrays
 from ouzel.streams.arrays import ArrayRows
 from ouzel.streams.block import Slots
@@ -182,7 +183,7 @@ def test_predictions_of_pieces_made_ready_are_those_of_blocks(kind, intercept, l
         expected = [estimator.model_.margins(block) for block in ArrayRows(asked, missing=True).blocks()]
         np.testing.assert_array_equal(estimator._margins(asked), np.concatenate(expected))
     fits = learner != "adagrad-full" and (kind != "late" or learner == "awm")
-    assert next(estimator._unlabelled(X, ready=True)).ready == fits
+    assert next(estimator._unlabelled(X, slots_of(estimator.model_))).ready == fits
 
 
 def test_pieces_are_ready_where_nothing_is_missing():
@@ -195,3 +196,19 @@ def test_pieces_are_ready_where_nothing_is_missing():
         assert block.ready
         assert set(block.indices[block.offsets[:-1].astype(int)].tolist()) == {0}
         assert block.values.all()
+
+
+def test_a_prediction_is_that_of_one_model_though_another_is_begun_meanwhile(monkeypatch):
+    X, y = np.column_stack([filled(), np.ones((N, 3000))]), np.arange(N) % 2
+    estimator = ouzel.AdaGradClassifier().fit(X, y)
+    expected, unlabelled = estimator._margins(X), estimator._unlabelled
+
+    def begun_anew(X, slots):
+        for block in unlabelled(X, slots):
+            estimator.fit(np.where(np.arange(X.shape[1]) < D, X, 0.0), y)
+            yield block
+
+    monkeypatch.setattr(estimator, "_unlabelled", begun_anew)
+
+    np.testing.assert_array_equal(estimator._margins(X), expected)
+    assert estimator.model_.reach < X.shape[1]

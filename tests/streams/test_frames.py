@@ -8,6 +8,7 @@ import pytest
 
 import ouzel
 from ouzel.learners.catalogue import LEARNERS
+from ouzel.model.room import slots_of
 from ouzel.streams import frames
 from ouzel.streams.block import Slots
 from ouzel.streams.options import Options
@@ -62,7 +63,7 @@ def test_predictions_of_numbers_made_ready_are_those_of_blocks(learner, intercep
     frame = pandas.DataFrame(rng.normal(size=(12_000, 9)) * (rng.random((12_000, 9)) < 0.9), columns=[*"abcdefghi"])
     frame.iloc[11_000, 3] = np.nan
     found = ouzel.OnlineClassifier(learner, fit_intercept=intercept, bits=10).partial_fit(frame, frame["a"] > 0.1)
-    blocks, ready = list(found._unlabelled(frame)), list(found._unlabelled(frame, ready=True))
+    blocks, ready = list(found._unlabelled(frame)), list(found._unlabelled(frame, slots_of(found.model_)))
 
     np.testing.assert_array_equal(
         found._margins(frame), np.concatenate([found.model_.margins(block) for block in blocks])

@@ -28,7 +28,7 @@ from ouzel.estimators.dictionaries import NO_ARRAY, DictionaryRows, rows_of_dict
 from ouzel.model.model import Model
 from ouzel.model.room import slots_of
 from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing, unmasked
-from ouzel.streams.block import Block
+from ouzel.streams.block import Block, Slots
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.frames import as_table, goes_by_name, is_table, table_blocks
@@ -182,13 +182,12 @@ class FromData:
             raise OuzelError("nothing to learn: every example has weight 0")
         return _Weighed(blocks)
 
-    def _unlabelled(self, X: Any, ready: bool = False) -> Iterator[Block]:
+    def _unlabelled(self, X: Any, slots: Slots | None = None) -> Iterator[Block]:
         """Arrays, a data frame or dictionaries as blocks to predict; columns are read as the model knows them.
 
-        Those of numbers may be `ready` for the learner.
+        With the slots that the learner has, blocks of numbers are ready for it.
         """
         check_is_fitted(self, "model_")
-        slots = slots_of(self.model_) if ready else None
         rows = self._named_rows(X)
         if rows is not None:
             options = self._reading(self.model_, self.model_.space, unlabelled=True)
@@ -200,7 +199,9 @@ class FromData:
             yield from rows.blocks(slots=slots)
 
     def _margins(self, X: Any) -> np.ndarray:
-        return np.concatenate([self.model_.margins(block) for block in self._unlabelled(X, ready=True)])
+        check_is_fitted(self, "model_")
+        model = self.model_  # another thread may begin a new one, with fewer slots
+        return np.concatenate([model.margins(block) for block in self._unlabelled(X, slots_of(model))])
 
     def _groups(self, X: Any) -> np.ndarray | None:
         """The groups (n,) that intervals and sets are kept by, by key; None where there are none."""

@@ -66,6 +66,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     """A learner of the catalogue as an estimator; a subclass says which, and with what settings."""
 
     task: ClassVar[str]  # as a `Model` takes it
+    _file_options: ClassVar[dict[str, Any]] = {}  # of the file it was loaded from: how files are read, but for columns
 
     fit_intercept: bool = True
     standardize: bool = False
@@ -143,7 +144,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         from ouzel.model import persistence
 
         check_is_fitted(self, "model_")
-        said = self.columns_said()
+        said = {**self._file_options, **self.columns_said()}
         persistence.save(self.model_, path, {CLASS: type(self).__name__, **({"reading": said} if said else {})})
 
     @property

@@ -47,7 +47,9 @@ def load(path: str | Path, kind: type[Any] = Estimator) -> Any:
     estimator = from_model(model, notes.get(CLASS))
     if not isinstance(estimator, kind):
         raise OuzelError(f"{path}: is a model of the class {type(estimator).__name__}, not {kind.__name__}")
-    said = {name: value for name, value in notes.get("reading", {}).items() if name in OF_FRAMES}
+    reading = notes.get("reading", {})
+    said = {name: value for name, value in reading.items() if name in OF_FRAMES}
+    estimator._file_options = {name: value for name, value in reading.items() if name not in said}
     known = {None: {}, True: {"missing": "indicator"}, False: {"missing": "absent"}}[model.space.indicator]
     return estimator.set_params(**{**said, **known})
 

@@ -61,7 +61,8 @@ def own_model(given: Any, begin: bool = False) -> Any:
 def starting_anew(estimator: Any) -> Iterator[None]:
     """Forget what an estimator has learnt; where learning fails, it has it again."""
     before = dict(vars(estimator))
-    vars(estimator).pop("model_", None)
+    for name in ("model_", "_file_options"):
+        vars(estimator).pop(name, None)
     try:
         yield
     except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 if TYPE_CHECKING:
     from ouzel.model.answers import Feature
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 LARGE = 1e5  # weights from which on a decimal point says nothing
 WIDTH = 80  # columns that a line may take
+CONTROLS = ("Cc", "Zl", "Zp")  # categories of Unicode: controls, and ends of lines and paragraphs
 NAMES = {
     "error_rate": "error rate",
     "accuracy": "accuracy",
@@ -113,6 +115,17 @@ def factor(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
+def printable(text: str) -> str:
+    """Return text of data for a screen: control characters, which would move its cursor, are written out.
+
+    >>> printable("naïve: yes"), printable("two\\nlines"), printable("\\x1b[31mred")
+    ('naïve: yes', 'two\\\\nlines', '\\\\x1b[31mred')
+    """
+    if text.isprintable():
+        return text
+    return "".join(repr(letter)[1:-1] if category(letter) in CONTROLS else letter for letter in text)
+
+
 def named(columns: list[tuple[Any, list[Feature]]]) -> list[tuple[Any, list[Feature]]]:
     """Return columns of features with ids as text."""
     return [(label, [feature._replace(name=str(feature.name)) for feature in column]) for label, column in columns]
@@ -136,7 +149,8 @@ def feature_lines(
     sun          0.2500       +2.0000
     """
     known = any(feature.importance is not None for feature in column)
-    room = min(max([len("feature"), *(len(str(feature.name)) for feature in column)]), width)
+    column = [feature._replace(name=printable(str(feature.name))) for feature in column]
+    room = min(max([len("feature"), *(len(feature.name) for feature in column)]), width)
     headings = [f"{'feature':<{room}}", *([f"{'importance':>10}"] if known else []), f"{'weight':>12}"]
     intervals = intervals if any(intervals) else ()
     headings += [f"{'95 % interval':>24}"] if intervals else []
@@ -145,9 +159,7 @@ def feature_lines(
         size = [] if not known else [f"{'':>10}" if importance is None else f"{_number(importance):>10}"]
         lines.append(
             "  "
-            + "  ".join(
-                [f"{name!s:<{room}}", *size, f"{_number(weight, '+'):>12}", *_as_cell(ends, intervals)]
-            ).rstrip()
+            + "  ".join([f"{name:<{room}}", *size, f"{_number(weight, '+'):>12}", *_as_cell(ends, intervals)]).rstrip()
         )
     return lines
 

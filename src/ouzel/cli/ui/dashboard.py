@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ouzel.cli.ui.progress import Screen, in_column
 from ouzel.evaluation.curve import Point
-from ouzel.evaluation.formatting import NAMES, figure, named, ranking, short, size
+from ouzel.evaluation.formatting import NAMES, figure, named, printable, ranking, short, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.extras import need
@@ -136,7 +136,7 @@ class Dashboard(Screen):
         shown = named(most_important(run.model, lines))
         label, column = max(shown, key=lambda found: abs(found[1][0].effect) if found[1] else 0.0, default=(None, []))
         speaks = "" if label is None else f", for {label}"
-        effects = {str(feature.name): feature.effect for feature in column[:lines] if feature.effect}
+        effects = {printable(feature.name): feature.effect for feature in column[:lines] if feature.effect}
         largest = max(map(abs, effects.values()), default=1.0) or 1.0
         room = max(8, min(NAME, width - BAR - 18))
         text = Text(f"{ranking(run.model)} features{speaks}\n", no_wrap=True, overflow="ellipsis")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ouzel.cli.ui.outputs import Written, added_to, titled, write_outputs
 from ouzel.deferred import deferred
 from ouzel.errors import OuzelError
-from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, ranking, settings
+from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, printable, ranking, settings
 
 if TYPE_CHECKING:
     from ouzel.cli.ui.progress import Screen
@@ -101,7 +101,7 @@ def _show_features(model: Model, top: int) -> None:
         print(f"{ranking(model)} features of each class{by}")
         for label, column in columns[:MOST_CLASSES_SHOWN]:
             shown = fitting(
-                [f"{feature.name} {feature.effect:+.3g}" for feature in column[:top] if feature.effect],
+                [f"{printable(feature.name)} {feature.effect:+.3g}" for feature in column[:top] if feature.effect],
                 WIDTH - 13,
                 "  ",
             )

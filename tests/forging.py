@@ -31,7 +31,7 @@ LARGEST = 1e30  # products of larger numbers may overflow, and their differences
 
 def parts_of(path):
     """The description and the arrays of a file, names and notes in the description, arrays as long as in memory."""
-    model, notes = persistence.load_notes(path)
+    model, notes = persistence.load_notes(path, analyses=True)
     states = {f"state.{place}.": state for place, state in enumerate(model.states)}
     states |= {f"{name}.": part for name, part in model.preparation.arrays().items()}
     if "analysis" in notes:

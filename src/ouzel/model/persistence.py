@@ -158,13 +158,19 @@ def load_model(path: str | Path) -> Model:
     return load_notes(path)[0]
 
 
-def load_notes(path: str | Path, mapped: bool = False) -> tuple[Model, dict[str, Any]]:
-    """The model that `save` wrote, and the notes saved with it.
+def load_notes(path: str | Path, mapped: bool = False, analyses: bool = False) -> tuple[Model, dict[str, Any]]:
+    """The model that `save` wrote, and the notes saved with it; the model within an analysis only if `analyses` count.
 
     `mapped`: arrays that are stored whole are those of the file, in memory once for all processes that map it, and
     copied where one writes to them. The file may be replaced or removed then, but not written to.
     """
-    return load_parts(path, lambda model, notes, reading: (model, notes), mapped)
+
+    def build(model: Model, notes: dict[str, Any], _: TensorReader) -> tuple[Model, dict[str, Any]]:
+        if "analysis" in notes and not analyses:
+            raise OuzelError(f"holds {notes['analysis']}, which predicts nothing; `ouzel top` shows what it found")
+        return model, notes
+
+    return load_parts(path, build, mapped)
 
 
 def load_description(path: str | Path) -> tuple[Model, dict[str, Any], Stored]:

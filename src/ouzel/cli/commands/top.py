@@ -67,7 +67,7 @@ def top(
     if output is not None:
         check_ending(output)
         check_place(Path(output))
-    learnt, notes = persistence.load_notes(model)
+    learnt, notes = persistence.load_notes(model, analyses=True)
     n = learnt.capacity if all_ else n
     states = states_shown(learnt)
     listed = _pairs(model, notes.get("analysis"), n)

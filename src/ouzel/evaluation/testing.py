@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ouzel.errors import DataError
 from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.metrics import Scores, confusion_in_order
@@ -14,6 +16,9 @@ from ouzel.model.model import Model
 from ouzel.model.room import own_model
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import as_stream
+from ouzel.streams.labels import tidy
+
+SHOWN = 5  # classes that an error names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,13 +88,19 @@ def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
     own: Model = own_model(model)
     scores = Scores(own.task)
     rows = predicted = 0
+    unknown: Any = None
     for block in as_stream(stream):
         outcome = own.evaluate(block)
         scores.add(outcome)
         rows += block.rows
         predicted += block.rows if own.task.groups else len(outcome.targets)
+        unknown = _first_label(block) if unknown is None and not scores.examples else unknown
     if not scores.examples:
-        raise DataError("no example has a label that the model knows; name the column of labels with", label="COLUMN")
+        known = ", ".join(map(repr, own.classes.in_order()[:SHOWN])) + ", …" * (len(own.classes) > SHOWN)
+        labels = "" if unknown is None or not known else f": the first is {unknown!r}, the model has {known}"
+        raise DataError(
+            f"no example has a label that the model knows{labels}; name the column of labels with", label="COLUMN"
+        )
     figures = {name: figure for name, figure in scores.figures().items() if figure is not None}
     order = own.classes.order()
     return TestReport(
@@ -103,3 +114,11 @@ def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
         confusion=confusion_in_order(scores, order),
         **of_answers(own, scores),
     )
+
+
+def _first_label(block: Block) -> Any:
+    """The first label of a block; None if it has none."""
+    labels = block.labels[~np.isnan(block.labels)]
+    if not len(labels):
+        return None
+    return tidy(labels[0]) if block.label_names is None else block.label_names[int(labels[0])]

@@ -47,7 +47,10 @@ def test_examples_of_no_known_class_are_left_out_and_counted(ouzel, model, tmp_p
 
     assert "1  left out: no label, or not a known class" in " ".join(ran.out.split("\n")).replace("   ", "  ")
     path.write_text("7 1:1\n")
-    assert "no example has a label that the model knows" in ouzel("test", model, path).err
+    unknown = "no example has a label that the model knows: the first is 7, the model has -1, 1; name the column"
+    assert unknown in ouzel("test", model, path).err
+    path.write_text("1:1\n")
+    assert "no example has a label that the model knows; name the column" in ouzel("test", model, path).err
 
 
 def test_a_picture_is_drawn_of_classes_and_refused_of_numbers(ouzel, model, small, tmp_path):

@@ -1,8 +1,10 @@
 """A model as an ONNX graph says what the model says, or one clear line says why there is none."""
 
 import json
+from datetime import datetime
 
 import numpy as np
+import pyarrow
 import pytest
 
 import ouzel as library
@@ -172,6 +174,34 @@ def test_beside_the_graph_stands_how_names_become_ids(tmp_path):
     assert rule["names"]
     for name, place in rule["names"].items():
         assert murmurhash3_32(name, rule["seed"], positive=True) % 2 ** rule["bits"] == place
+
+
+def test_which_features_a_value_has_stands_beside_the_graph(tmp_path):
+    rows = [
+        {
+            "n": 2.5,
+            "city": " Rome ",
+            "sold": True,
+            "tags": ["a", "b", "a"],
+            "says": "It's GO, go",
+            "day": "2024-01-31 12:30",
+        },
+        {"n": None, "city": None, "sold": False, "tags": ["c"], "says": "stop", "day": "2024-02-01 00:00"},
+    ]
+    named = ["n", "city=Rome", "sold=true", "tags=a", "tags=b", "it's", "go", "day"]
+    named += ["day.month=1", "day.weekday=Wed", "day.hour=12", "n=(missing)", "city=(missing)"]
+    table = pyarrow.Table.from_pylist([{**row, "day": datetime.fromisoformat(row["day"])} for row in rows * 9])
+    model = Model("ogd")
+    for block in blocks_from(table, np.arange(18) % 2, text=["says"]):
+        model.learn(block)
+
+    export(model, tmp_path / "m.onnx")
+
+    rule = json.loads((tmp_path / "m.onnx.json").read_text())
+    assert set(rule["values"]) == {"number", "category", "list", "text", "date", "missing"}
+    assert set(named) <= {name for _, name in model.names.to_json()}
+    for kind, form in {"missing": "`column=(missing)`", "date": "`column.weekday=Wed`", "text": "lower case"}.items():
+        assert form in rule["values"][kind]
 
 
 def made_by_the_rule(name, rule):

@@ -6,14 +6,32 @@ from typing import Any
 
 from ouzel.exporting.answers import Output
 from ouzel.model.model import Model
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, UNDECIDED, FeatureSpace
+from ouzel.streams.missing import NA_FEATURE
 from ouzel.streams.stored_space import described
 
 NAMED = 20  # names with their ids, to try a hash by
 HASH = (
     "the id of a name is MurmurHash3 (32 bits, x86) of its UTF-8 bytes with `seed`, of which the lowest `bits` count; "
-    "a name written in digits is its own id. A number is the feature `column`, and the number its value; a word, or an "
-    "entry of a list, is the feature `column=word` of value 1; the word of a text without a column is its own name"
+    "a name written in digits is its own id. `values` says which names a value has"
 )
+VALUES = {
+    NUMBER: "the feature `column`, whose value is the number",
+    CATEGORY: (
+        "the feature `column=word` of value 1, without blanks around the word; a truth value is the word true or false"
+    ),
+    LIST: "an entry is the feature `column=entry`, whose value is how often it comes",
+    TEXT: (
+        "words are of letters, digits, apostrophes and all beyond ASCII, letters of ASCII in lower case; each is the "
+        "feature `word`, or `column=word` where several columns are texts, whose value is how often it comes"
+    ),
+    DATE: (
+        "the feature `column`, whose value is the seconds since 1970 in UTC, and of value 1 `column.month=1`, "
+        "`column.weekday=Wed` and, of a date with a time, `column.hour=12`"
+    ),
+}
+"""The features of a value, by the kind of its column."""
+MISSING = f"the feature `column={NA_FEATURE}` of value 1"
 DERIVED = {
     "ngrams": (
         "words of a text that follow each other have an id of the 32-bit hashes h of their whole names, by the same "
@@ -53,6 +71,7 @@ def rule_of(model: Model, outputs: list[Output]) -> dict[str, Any]:
         },
         "outputs": {output.name: MEANING[output.name] for output in outputs},
         "classes": model.classes.in_order(),
+        "values": _values(space) if named else {},
         "ids": HASH if named else COLUMNS if space.width is not None else NUMBERS,
         "seed": model.seed if named else None,
         "bits": model.bits if named else None,
@@ -60,6 +79,13 @@ def rule_of(model: Model, outputs: list[Output]) -> dict[str, Any]:
         "derived": {name: DERIVED[name] for name, spec in space.derived._asdict().items() if spec},
         "names": _names(model) if named else {},
     }
+
+
+def _values(space: FeatureSpace) -> dict[str, str]:
+    """The features of each kind of column that the model knows, of all kinds if of none, and of a missing value."""
+    kinds = set(space.kinds.values()) - {UNDECIDED} or VALUES
+    found = {kind: made for kind, made in VALUES.items() if kind in kinds}
+    return {**found, "missing": MISSING} if space.indicator else found
 
 
 def _names(model: Model) -> dict[str, int]:

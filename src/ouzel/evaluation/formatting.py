@@ -115,12 +115,13 @@ def factor(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
-def printable(text: str) -> str:
-    """Return text of data for a screen: control characters, which would move its cursor, are written out.
+def printable(name: str | int) -> str:
+    """Return a name of data for a screen: control characters, which would move its cursor, are written out.
 
     >>> printable("naïve: yes"), printable("two\\nlines"), printable("\\x1b[31mred")
     ('naïve: yes', 'two\\\\nlines', '\\\\x1b[31mred')
     """
+    text = str(name)
     if text.isprintable():
         return text
     return "".join(repr(letter)[1:-1] if category(letter) in CONTROLS else letter for letter in text)
@@ -149,8 +150,8 @@ def feature_lines(
     sun          0.2500       +2.0000
     """
     known = any(feature.importance is not None for feature in column)
-    column = [feature._replace(name=printable(str(feature.name))) for feature in column]
-    room = min(max([len("feature"), *(len(feature.name) for feature in column)]), width)
+    column = [feature._replace(name=printable(feature.name)) for feature in column]
+    room = min(max([len("feature"), *(len(str(feature.name)) for feature in column)]), width)
     headings = [f"{'feature':<{room}}", *([f"{'importance':>10}"] if known else []), f"{'weight':>12}"]
     intervals = intervals if any(intervals) else ()
     headings += [f"{'95 % interval':>24}"] if intervals else []

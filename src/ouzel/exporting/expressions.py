@@ -19,11 +19,11 @@ from ouzel.learners.auto import (
 )
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.effects import NUMBERS, SEVERAL, TWO, Effects
-from ouzel.learners.auto.margin_scale import factor_of
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
 from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.several_classes import SeveralClasses
+from ouzel.learners.auto.sharing import factor_of
 from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
 from ouzel.learners.gradient import metagrad_full

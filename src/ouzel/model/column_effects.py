@@ -20,7 +20,7 @@ OTHERS = "(other effects of columns)"
 def terms_of_model(model: Any, numbers: np.ndarray) -> list[Term]:
     """What each column, and each pair, adds to the margins of examples with these numbers (n, columns)."""
     from ouzel.learners.auto.effect_terms import terms_of
-    from ouzel.learners.auto.margin_scale import factor_of
+    from ouzel.learners.auto.sharing import factor_of
 
     state = model.states[0]
     unit = factor_of(model.loss, state.scale) if "scale" in state._fields else 1.0

@@ -4,7 +4,7 @@ You rarely know the right loss, step size and scaling until the stream is over. 
 where they are dense (`standardisation.py`); of each example models of the first and of the second order take their
 steps (`two_classes.py`, `several_classes.py`); their margins are weighed by online Newton steps that forget
 (`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class appears. By
-another loss than the logistic one only the unit of the margins differs (`margin_scale.py`). Pairs to rank are learnt by
+another loss than the logistic one only the unit of the margins differs (`sharing.py`). Pairs to rank are learnt by
 the same models in `ranking.py`; numbers by `regression.py`, and by other losses than the squared one by
 `other_numbers.py`.
 """
@@ -22,7 +22,6 @@ from ouzel.layout import allocate, flat, require
 from ouzel.learners.auto import (
     effect_columns,
     effects,
-    margin_scale,
     mixing,
     newton_block,
     sharing,
@@ -137,7 +136,7 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
     parts = np.stack([part @ models for part in weights_by_class(state, known)], axis=1)
     parts[0] -= shifts[known] @ parts
     found = np.zeros((len(slopes), parts.shape[1]))
-    found[known] = parts * slopes[known, None] * margin_scale.factor_of(settings.loss, state.scale)
+    found[known] = parts * slopes[known, None] * sharing.factor_of(settings.loss, state.scale)
     return found
 
 

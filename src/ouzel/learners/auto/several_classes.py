@@ -18,13 +18,12 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
-from ouzel.learners.auto import discriminant, effects, margin_scale, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import discriminant, effects, mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.discriminant import Discriminant
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
-from ouzel.learners.auto.margin_scale import learn_margins, scale_margins
 from ouzel.learners.auto.mixing import MODELS_OF_SEVERAL, Mixture, learn_joint_mixture, room_for_several, softmax
 from ouzel.learners.auto.newton_block import Block
-from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares, learn_margins, scale_margins
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
@@ -66,7 +65,7 @@ def layout(dimension: int, classes: int, budget: float) -> Any:
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
         effects=effects.layout(dimension, classes, budget),
-        scale=margin_scale.layout(),
+        scale=sharing.scale_layout(),
     )
 
 

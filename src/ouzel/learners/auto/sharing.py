@@ -6,22 +6,33 @@ sum_k q_k p_k. The weights q follow the Fixed Share of Herbster & Warmuth (1998)
 Learning 32, for the logarithmic loss of the true class y, with alpha = 0.001:
     q_k <- (1 - alpha) q_k p_k(y) / sum_l q_l p_l(y) + alpha / number of them.
 A scale learns the logistic or multinomial loss of a_e m_e by a Newton step that forgets as the mixture does.
+
+By another loss of classes than the logistic one the same is learnt, and the class predicted is the same. What differs
+is the unit of the margins: half the log odds, times a number u. With m half the log odds of the true class against the
+best other one, and l the loss of a margin for the target 1, u learns l(u m) by such a step, too; where the square of
+the slope of l is larger than its curvature, it stands for that. It begins at 1 and stays positive. Half the log odds
+are the margins of the smallest exponential loss (Friedman, Hastie & Tibshirani, 2000, "Additive Logistic Regression",
+The Annals of Statistics 28), which is near those of hinges where classes overlap.
 """
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, isfinite, log
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.kernels.jit import dispatch, force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import float64
-from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, softmax
+from ouzel.learners.auto import mixing
+from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, Mixture, softmax
+from ouzel.terms.losses import Logistic, curvature, derivative
+from ouzel.terms.multiclass_losses import rival_of
 
 ALPHA = 1e-3
 LEAST = 1e-300  # of a probability whose logarithm is taken
+LEAST_SCALE = 1e-3  # of margins by another loss
 MOST_WEIGHT = 10.0  # of an example
 MOST_IMPORTANCE = 1e6  # one example counts for no more, in any part
 
@@ -138,3 +149,60 @@ def _follow(shares, told, weight):
 def combined(shares: Shares, weights: np.ndarray) -> np.ndarray:
     """What the models weigh together (E,), for the mixture's weights: exact where all margins are near 0."""
     return shares.weights[-1] * weights + shares.weights[:-1] * shares.scales
+
+
+def scale_layout() -> Any:
+    """What u is made of: a mixture of one."""
+    found = mixing.layout(1)
+    return found._replace(weights=found.weights._replace(least=LEAST_SCALE))
+
+
+@dispatch
+def factor_of(loss: Any, scale: Mixture) -> float:
+    """What log odds are multiplied by, to be margins."""
+
+
+@factor_of.register(Logistic)
+def _(loss, scale):
+    return 1.0
+
+
+@factor_of.register(object)
+def _(loss, scale):
+    return 0.5 * scale.weights[0]
+
+
+@force_inline
+def scale_margins(loss, scale, scores):
+    """Multiply log odds (n, K), in place, to be margins."""
+    factor = factor_of(loss, scale)
+    for i in range(len(scores) if factor != 1.0 else 0):
+        for c in range(scores.shape[1]):
+            scores[i, c] *= factor
+
+
+@dispatch
+def learn_margins(
+    loss: Any, scale: Mixture, start: int, last: int, targets: Any, importances: Any, scores: np.ndarray
+) -> None:
+    """Learn rows `start` to `last`, or to the end; log odds (n, K) become the margins before each."""
+
+
+@learn_margins.register(Logistic)
+def _(loss, scale, start, last, targets, importances, scores):
+    pass
+
+
+@learn_margins.register(object)
+def _(loss, scale, start, last, targets, importances, scores):
+    for i in range(start, min(last + 1, len(scores))):
+        target, weight = np.int64(targets[i]), min(np.float64(importances[i]), MOST_IMPORTANCE)
+        before, factor = scale.weights[0], factor_of(loss, scale)
+        half = 0.5 * (scores[i, target] - scores[i, rival_of(scores[i], target)])
+        slope = derivative(loss, before * half, 1.0)
+        bend = max(curvature(loss, before * half, 1.0), slope * slope, LEAST_CURVATURE)
+        if weight > 0.0 and isfinite(half):
+            scale.curvature[0, 0] = 1.0 + KEPT * (scale.curvature[0, 0] - 1.0) + weight * bend * half * half
+            scale.weights[0] = max(before - weight * slope * half / scale.curvature[0, 0], LEAST_SCALE)
+        for c in range(scores.shape[1]):
+            scores[i, c] *= factor

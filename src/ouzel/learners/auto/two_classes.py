@@ -25,12 +25,11 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, float64, uint32
-from ouzel.learners.auto import effects, margin_scale, mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto import effects, mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.effects import Effects, learn_effects, predict_effects
-from ouzel.learners.auto.margin_scale import learn_margins, scale_margins
 from ouzel.learners.auto.mixing import MODELS_OF_TWO, Mixture, learn_mixture, room_for_two
 from ouzel.learners.auto.newton_block import Block
-from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares
+from ouzel.learners.auto.sharing import MOST_IMPORTANCE, Shares, learn_margins, scale_margins
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import DENSE, FOUND, NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
@@ -90,7 +89,7 @@ def layout(dimension: int, budget: float = 0.0) -> Any:
         shares=sharing.layout(MODELS),
         effects=effects.layout(dimension, 1, budget),
         counts=float64(2, least=0.0),
-        scale=margin_scale.layout(),
+        scale=sharing.scale_layout(),
     )
 
 

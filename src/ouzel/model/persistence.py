@@ -155,7 +155,7 @@ def _check_parts(model: Model, states: list[State]) -> None:
 
 def load_model(path: str | Path) -> Model:
     """The model that `save` wrote."""
-    return load_notes(path)[0]
+    return load_notes(path, analyses=True)[0]
 
 
 def load_notes(path: str | Path, mapped: bool = False, analyses: bool = False) -> tuple[Model, dict[str, Any]]:

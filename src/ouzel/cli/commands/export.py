@@ -31,7 +31,7 @@ def export(
     from ouzel.exporting.export import is_header
     from ouzel.model import persistence
 
-    learnt = persistence.load_model(model)
+    learnt = persistence.load_notes(model)[0]
     outputs = write(learnt, output, prefix)
     rule = None if is_header(Path(output)) else f"{output}.json"
     if json_:

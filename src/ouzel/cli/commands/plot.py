@@ -31,7 +31,7 @@ def plot(
     from ouzel.evaluation.effects import effect as effect_of
     from ouzel.model import persistence
 
-    learnt = persistence.load_model(model)
+    learnt = persistence.load_notes(model)[0]
     try:
         found = effect_of(learnt, effect)
     except OuzelError as error:

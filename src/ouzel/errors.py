@@ -29,10 +29,26 @@ class OuzelError(ValueError):
         message = LINE_END.sub(" ", message)  # whatever is quoted in it
         flags = [_as_flag(name, value) for name, value in options.items()]
         arguments = [", ".join(f"{name}={value!r}" for name, value in options.items())]
-        flag = flag_of(subject) if subject in FLAGS else subject
-        self.on_command_line = " ".join(filter(None, [flag, message, *flags]))
+        self._behind = [message, *flags]
         super().__init__(" ".join(filter(None, [subject, message, *arguments])))
         self._given = message, subject, options
+
+    @property
+    def on_command_line(self) -> str:
+        """The line for one who has typed a command."""
+        return self.said_to(())
+
+    def said_to(self, arguments: Iterable[str]) -> str:
+        """The line for one who has typed these arguments: the subject by its flag, where that is among them.
+
+        >>> error = OuzelError("must be a number from 0 to 0.5; got 2", subject="alarm")
+        >>> error.said_to(["train", "a.svm", "--alarm", "2"]), error.said_to(["train", "a.svm", "--set", "alarm=2"])
+        ('--alarm must be a number from 0 to 0.5; got 2', 'alarm must be a number from 0 to 0.5; got 2')
+        """
+        subject = self._given[1]
+        if subject in FLAGS or (subject and flag_of(subject) in {argument.partition("=")[0] for argument in arguments}):
+            subject = flag_of(subject)
+        return " ".join(filter(None, [subject, *self._behind]))
 
     @property
     def options(self) -> dict[str, object]:

@@ -118,7 +118,7 @@ ARGUMENTS = {
     "a setting without a value": (["train", "FILE", "--set", "learning_rate"], "NAME=VALUE"),
     "a setting that is not a number": (
         ["train", "FILE", "--learning-rate", "fast"],
-        "learning_rate of auto .* 'fast'",
+        "--learning-rate of auto .* 'fast'",
     ),
     "a penalty that is not a number": (
         ["train", "FILE", "--learner", "fobos", "--l1", "much"],
@@ -131,7 +131,7 @@ ARGUMENTS = {
     "bits beyond reason": (["train", "FILE", "--bits", "60"], "bits must be a whole number from 1 to 31; got 60"),
     "a number that is none": (["train", "FILE", "--bits", "many"], "--bits takes a whole number; got 'many'"),
     "no such rule for errors": (["train", "FILE", "--on-error", "ignore"], "on_error must be"),
-    "holding out everything": (["train", "FILE", "--holdout-every", "1"], "holdout_every must be 2 or more"),
+    "holding out everything": (["train", "FILE", "--holdout-every", "1"], "--holdout-every must be 2 or more"),
     "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be a whole number from 1 to 1,000; got 0"),
     "passes over standard input": (["train", "-", "--passes", "2"], "read once only"),
     "checkpoints of nothing": (["train", "FILE", "--checkpoint-every", "10"], "needs --model"),

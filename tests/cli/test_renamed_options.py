@@ -107,6 +107,19 @@ def test_an_error_calls_a_keyword_by_its_flag_on_the_command_line():
     assert pickle.loads(pickle.dumps(error)).on_command_line == error.on_command_line
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--alarm", "2"], "--alarm must be a number from 0 to 0.5; got 2"),
+        (["--holdout-every=1"], "--holdout-every must be 2 or more"),
+        (["--learning-rate", "-1"], "--learning-rate of auto must be a number"),
+        (["--set", "learning_rate=-1"], "learning_rate of auto must be a number"),
+    ],
+)
+def test_an_error_calls_a_setting_as_it_was_typed(ouzel, small, given, said):
+    assert ouzel("train", small, *given).err.startswith(f"ouzel: {said}")
+
+
 def test_the_versions_that_accept_former_names_are_not_over():
     version = tuple(map(int, ouzel.__version__.split(".")[:3]))
 

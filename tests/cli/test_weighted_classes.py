@@ -94,8 +94,8 @@ def test_rounds_of_workers_have_the_weights_of_one_whatever_their_number(ouzel, 
         (["yes=x"], "--class-weight takes CLASS=WEIGHT, such as yes=5,no=1, or balanced; got 'yes=x'"),
         (["balanced", "yes=2"], "--class-weight takes CLASS=WEIGHT, such as yes=5,no=1, or balanced; got 'balanced'"),
         (["yes=2", "yes=3"], "--class-weight gives two weights to the class 'yes'; leave one out"),
-        (["yes=-1"], "class_weight of 'yes' must be a number from 0 to 1e9; got -1.0"),
-        (["yes=nan"], "class_weight of 'yes' must be a number from 0 to 1e9; got nan"),
+        (["yes=-1"], "--class-weight of 'yes' must be a number from 0 to 1e9; got -1.0"),
+        (["yes=nan"], "--class-weight of 'yes' must be a number from 0 to 1e9; got nan"),
     ],
 )
 def test_what_is_no_weight_is_refused_in_one_line(ouzel, table, flags, said):

@@ -17,6 +17,7 @@ from ouzel.streams.block import Block
 MANY = 50  # of what only memory bounds
 COSTLY = {"sketch_size": 40, "block_size": 20, "noise": 100}  # what large values of do is take time
 NEEDED = {("ons-invariant", "curvature"): {"eta": 0.1}}  # one of the two is above 0
+NEEDED |= {("bear", "budget"): {"history": 1.0}}  # more pairs take more bytes
 NEWTON = ("ons", "ons-invariant", "son-oja", "son-fd", "son-rp", "sketched-adagrad")
 NEEDED |= {(name, "from_theory"): {"largest": 1.0} for name in NEWTON}
 NEEDED |= {

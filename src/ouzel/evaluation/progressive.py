@@ -94,7 +94,7 @@ class Run:
         delay: int | str = 0,
     ) -> None:
         if holdout_every == 1:
-            raise OuzelError("holdout_every must be 2 or more, or 0 to hold out nothing; got 1")
+            raise OuzelError("must be 2 or more, or 0 to hold out nothing; got 1", subject="holdout_every")
         if model.task.groups and holdout_every:
             raise OuzelError(
                 "a ranking learns groups, of which holdout_every would hold out single examples; leave it out"

@@ -81,7 +81,7 @@ BAD = {
     "nothing": (["EMPTY"], "there are no tokens in it"),
     "a binary file": (["BINARY"], "holds zero bytes"),
     "fewer than none": (["FILE", "--top", "-1"], "--top must be a whole number from 0"),
-    "a step that is none": (["FILE", "--learning-rate", "x"], "learning_rate must be a number from"),
+    "a step that is none": (["FILE", "--learning-rate", "x"], "--learning-rate must be a number from"),
 }
 
 

@@ -78,7 +78,7 @@ class Room(NamedTuple):
 
 
 FIELDS: Any = fields(
-    budget=byte_budget(24.0, each=9),
+    budget=byte_budget(32.0, each=9),
     history=(Annotated[float, Range(1.0, 256.0, whole=True), "tau, differences of weights and gradients kept"], 5.0),
     pair_size=(Annotated[float, Range(0.0, whole=True, each=12), "features of each; 0 for what the budget gives"], 0.0),
     damping=(Annotated[float, STRENGTH, "lambda, added to the curvature along each difference of weights"], 1.0),

@@ -52,7 +52,7 @@ class BEARClassifier(Named, Classifier):
     ----------
     loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
         quantile, poisson, or a term
-    budget : bytes to keep; a size in bytes, such as 8KB, of 24 or more, as memory allows
+    budget : bytes to keep; a size in bytes, such as 8KB, of 32 or more, as memory allows
     heap_size : features kept; 0 for what the budget gives; a whole number of 0 or more, as memory allows
     width : counters in a row of the sketch; 0 likewise; a whole number of 0 or more, as memory allows
     depth : rows of the sketch; 0 likewise; a whole number of 0 or more, as memory allows

@@ -42,7 +42,7 @@ BAD = {
     "a budget that is none": (["FIRST", "SECOND", "--column", "ip", "--budget", "much"], "budget must be a size"),
     "a step that is none": (
         ["FIRST", "SECOND", "--column", "ip", "--learning-rate", "x"],
-        "learning_rate .* got 'x'",
+        "--learning-rate .* got 'x'",
     ),
     "no such format": (["FIRST", "SECOND", "--format", "excel"], "format must be one of"),
     "a column of lines": (["FIRST", "SECOND", "--column", "ip", "--format", "svmlight"], "has no columns"),

@@ -171,6 +171,8 @@ PREDICTED = [
     ("arow", {}, 3),
     ("auto", {"forms": "raw"}, 2),
     ("auto", {"forms": "raw"}, 3),
+    ("auto", {"forms": "raw", "loss": "hinge"}, 2),
+    ("auto", {"forms": "raw", "loss": "hinge"}, 3),
     ("arow", {"standardize": True}, 2),
     ("adagrad", {"standardize": True}, 3),
     ("awm", {"forget": 200.0}, 2),

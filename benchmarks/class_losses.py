@@ -1,4 +1,4 @@
-"""The default by losses of classes other than the logistic one, and as a ranker, beside single learners.
+"""Compare the default with single learners, by the hinge losses of classes and as a ranker.
 
 Mistakes and mean losses are of predictions before learning, on the blocks of a set that have its first 6,000 examples,
 each shuffled. The default's mistakes are the same by every loss. Losses of more than two classes cannot be compared:

@@ -21,7 +21,7 @@ LEAST, MOST, MOST_NONZEROS, FEWEST = 1500, 20_000, 200, 15
 
 
 def subsampled(block: Block, part: float) -> Block:
-    """Keep so many examples of the rarest class, labelled 1, for each of the others, which are labelled 0."""
+    """Keep all other examples, labelled 0, and `part` times as many of the rarest class, labelled 1."""
     classes, counts = np.unique(block.labels, return_counts=True)
     rare = block.labels == classes[np.argmin(counts)]
     others = np.random.default_rng(5).permutation(np.flatnonzero(~rare))[:MOST]

@@ -29,26 +29,26 @@ class OuzelError(ValueError):
         message = LINE_END.sub(" ", message)  # whatever is quoted in it
         flags = [_as_flag(name, value) for name, value in options.items()]
         arguments = [", ".join(f"{name}={value!r}" for name, value in options.items())]
-        self._behind = [message, *flags]
+        self._rest = [message, *flags]
         super().__init__(" ".join(filter(None, [subject, message, *arguments])))
         self._given = message, subject, options
 
     @property
     def on_command_line(self) -> str:
-        """The line for one who has typed a command."""
-        return self.said_to(())
+        """The line for the command line, where it is not known what was typed."""
+        return self.as_typed(())
 
-    def said_to(self, arguments: Iterable[str]) -> str:
-        """The line for one who has typed these arguments: the subject by its flag, where that is among them.
+    def as_typed(self, arguments: Iterable[str]) -> str:
+        """Return the line for a user who typed these arguments: a subject whose flag is among them is called by it.
 
         >>> error = OuzelError("must be a number from 0 to 0.5; got 2", subject="alarm")
-        >>> error.said_to(["train", "a.svm", "--alarm", "2"]), error.said_to(["train", "a.svm", "--set", "alarm=2"])
+        >>> error.as_typed(["train", "a.svm", "--alarm", "2"]), error.as_typed(["train", "a.svm", "--set", "alarm=2"])
         ('--alarm must be a number from 0 to 0.5; got 2', 'alarm must be a number from 0 to 0.5; got 2')
         """
         subject = self._given[1]
         if subject in FLAGS or (subject and flag_of(subject) in {argument.partition("=")[0] for argument in arguments}):
             subject = flag_of(subject)
-        return " ".join(filter(None, [subject, *self._behind]))
+        return " ".join(filter(None, [subject, *self._rest]))
 
     @property
     def options(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The file of an analysis is shown by `top` and `info`, and is no model that predicts."""
+"""`top` and `info` show the file of an analysis; commands that predict or learn refuse it."""
 
 import pytest
 

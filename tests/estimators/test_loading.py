@@ -29,7 +29,10 @@ def test_a_model_that_is_loaded_and_saved_reads_files_as_before(tmp_path):
 
     assert reading_of(path) == reading_of(again) == reading_of(merged) == OPTIONS
     assert answered(["train", str(table), "--resume", str(again), "--model", str(again), "--json"]) == 0
-    assert list(ouzel.load(again).model_.space.kinds) == ["a", "b"]  # names of rows and weights are no features
+    assert list(ouzel.load(again).model_.space.kinds) == [
+        "a",
+        "b",
+    ]  # not those of row names and weights
 
 
 def test_columns_that_parameters_say_count_and_a_new_model_has_no_file(tmp_path):

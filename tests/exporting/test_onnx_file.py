@@ -176,7 +176,7 @@ def test_beside_the_graph_stands_how_names_become_ids(tmp_path):
         assert murmurhash3_32(name, rule["seed"], positive=True) % 2 ** rule["bits"] == place
 
 
-def test_which_features_a_value_has_stands_beside_the_graph(tmp_path):
+def test_the_json_file_of_a_graph_says_which_features_a_value_has(tmp_path):
     rows = [
         {
             "n": 2.5,

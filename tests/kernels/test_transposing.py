@@ -1,10 +1,10 @@
-"""Columns turned in registers are the columns as rows, and nothing beside them is written."""
+"""Columns are transposed into rows, and no memory around the rows is written."""
 
 import numpy as np
 import pytest
 
 from ouzel.kernels.jit import kernel
-from ouzel.kernels.transposing import EIGHT, transpose, turn_eight
+from ouzel.kernels.transposing import EIGHT, transpose, transpose_tile
 
 
 @pytest.mark.parametrize("d", [0, 1, 7, 8, 9, 16, 31])
@@ -21,16 +21,16 @@ def test_columns_become_rows(n, d):
     np.testing.assert_array_equal(room.view(np.uint32), expected.view(np.uint32))
 
 
-def test_a_kernel_turns_what_the_plain_body_says():
+def test_a_tile_is_transposed_alike_compiled_and_interpreted():
     @kernel
-    def turned(columns, rows):
-        turn_eight(columns, rows, 3, 5)
+    def transposed(columns, rows):
+        transpose_tile(columns, rows, 3, 5)
 
     columns = np.arange(12 * 20, dtype=np.float32).reshape(12, 20)
     rows, expected = np.zeros((2, 20, 12), np.float32)
 
-    turned(columns, rows)
-    turn_eight(columns, expected, 3, 5)
+    transposed(columns, rows)
+    transpose_tile(columns, expected, 3, 5)
 
     np.testing.assert_array_equal(rows, expected)
     assert np.count_nonzero(rows) == EIGHT**2

@@ -239,6 +239,18 @@ def test_a_file_of_before_classes_were_counted_begins_to_count(tmp_path):
     np.testing.assert_array_equal(learn(model, block).states[0].counts, counts)
 
 
+@pytest.mark.parametrize("options", [{}, {"classes": ["c0", "c1", "c2"]}])
+def test_a_file_of_version_0_2_predicts_what_it_did(tmp_path, options):
+    block = weather(100, 3 if options else 2)
+    persistence.save(model := learn(Model("auto", **options), block), tmp_path / "m")
+    described, arrays = forging.parts_of(tmp_path / "m")
+    described["settings"] |= dict.fromkeys(("second_loss", "third_loss"), described["settings"]["loss"])  # gone since
+    forging.write(tmp_path / "m", described, {k: array for k, array in arrays.items() if ".scale." not in k})
+
+    (rows,) = blocks_from(block, bits=model.bits, seed=model.seed)
+    np.testing.assert_array_equal(persistence.load_model(tmp_path / "m").margins(rows), model.margins(rows))
+
+
 def test_a_file_that_lacks_a_part_of_the_effects_of_columns_is_refused(tmp_path):
     persistence.save(learn(Model("auto"), weather(100)), tmp_path / "m")
     described, arrays = forging.parts_of(tmp_path / "m")

@@ -423,7 +423,7 @@ class Regrets:
 
 
 class ByLoss:
-    """Margins by another loss, of which value and first two derivatives are given: half the log odds times a number."""
+    """Margins by another loss, given its first two derivatives: half the log odds times a number."""
 
     def __init__(self, slow, derivative, curvature):
         self.slow, self.terms, self.u, self.A = slow, (derivative, curvature), 1.0, 1.0
@@ -433,7 +433,7 @@ class ByLoss:
         scores, u, (derivative, curvature) = self.slow.learn(x, y), self.u, self.terms
         m = ((2 * y - 1) * scores if np.ndim(scores) == 0 else scores[y] - np.delete(scores, y).max()) / 2
         slope = derivative(u * m, 1.0)
-        self.A = 1 + 0.9995 * (self.A - 1) + max(curvature(u * m, 1.0), slope**2, 1e-3) * m**2
+        self.A = 1 + 0.9995 * (self.A - 1) + max(max(curvature(u * m, 1.0), slope**2) * m**2, 1e-3)
         self.u = max(u - slope * m / self.A, 1e-3)
         return u * scores / 2
 

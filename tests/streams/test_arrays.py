@@ -164,7 +164,7 @@ def late(X):
     return X
 
 
-READY = {
+ARRAYS_IN_SLOTS = {
     **{kind: X for kind, X in KINDS.items() if not sparse.issparse(X)},
     "missing": hidden(filled(0.5)),
     "tiny": np.where(filled(0.5) > 0.0, -1e-60, filled()),  # a zero with a sign, in single precision
@@ -172,28 +172,28 @@ READY = {
 }
 
 
-@pytest.mark.parametrize("kind", READY)
+@pytest.mark.parametrize("kind", ARRAYS_IN_SLOTS)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("learner", ["adagrad", "auto", "awm", "adagrad-full"])
-def test_predictions_of_pieces_made_ready_are_those_of_blocks(kind, intercept, learner):
-    X, y = READY[kind], np.random.default_rng(1).integers(0, 2, N)
+def test_predictions_of_pieces_in_slots_are_those_of_blocks(kind, intercept, learner):
+    X, y = ARRAYS_IN_SLOTS[kind], np.random.default_rng(1).integers(0, 2, N)
     estimator = ouzel.OnlineClassifier(learner, fit_intercept=intercept).partial_fit(X, y)
 
-    for asked in (X, X[:, ::-1]):
-        expected = [estimator.model_.margins(block) for block in ArrayRows(asked, missing=True).blocks()]
-        np.testing.assert_array_equal(estimator._margins(asked), np.concatenate(expected))
+    for given in (X, X[:, ::-1]):
+        expected = [estimator.model_.margins(block) for block in ArrayRows(given, missing=True).blocks()]
+        np.testing.assert_array_equal(estimator._margins(given), np.concatenate(expected))
     fits = learner != "adagrad-full" and (kind != "late" or learner == "awm")
-    assert next(estimator._unlabelled(X, slots_of(estimator.model_))).ready == fits
+    assert next(estimator._unlabelled(X, slots_of(estimator.model_))).in_slots == fits
 
 
-def test_pieces_are_ready_where_nothing_is_missing():
+def test_pieces_are_in_slots_where_nothing_is_missing():
     missing, full = (
-        ArrayRows(READY[kind], missing=True).blocks(slots=Slots(True, D + 1)) for kind in ("missing", "tiny")
+        ArrayRows(ARRAYS_IN_SLOTS[kind], missing=True).blocks(slots=Slots(True, D + 1)) for kind in ("missing", "tiny")
     )
 
-    assert [block.ready for block in missing] == [True] + [False] * 10
+    assert [block.in_slots for block in missing] == [True] + [False] * 10
     for block in full:
-        assert block.ready
+        assert block.in_slots
         assert set(block.indices[block.offsets[:-1].astype(int)].tolist()) == {0}
         assert block.values.all()
 

@@ -57,26 +57,26 @@ def test_an_interval_is_the_word_that_a_file_has():
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("learner", ["adagrad", "auto", "awm", "adagrad-full"])
-def test_predictions_of_numbers_made_ready_are_those_of_blocks(learner, intercept, monkeypatch):
+def test_predictions_of_numbers_in_slots_are_those_of_blocks(learner, intercept, monkeypatch):
     monkeypatch.setattr(frames, "rows_at_once", lambda columns: 5000)  # more than a block has, and less than the frame
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame(rng.normal(size=(12_000, 9)) * (rng.random((12_000, 9)) < 0.9), columns=[*"abcdefghi"])
     frame.iloc[11_000, 3] = np.nan
     found = ouzel.OnlineClassifier(learner, fit_intercept=intercept, bits=10).partial_fit(frame, frame["a"] > 0.1)
-    blocks, ready = list(found._unlabelled(frame)), list(found._unlabelled(frame, slots_of(found.model_)))
+    blocks, in_slots = list(found._unlabelled(frame)), list(found._unlabelled(frame, slots_of(found.model_)))
 
     np.testing.assert_array_equal(
         found._margins(frame), np.concatenate([found.model_.margins(block) for block in blocks])
     )
     fits = learner != "adagrad-full"
-    assert [(block.rows, block.ready) for block in ready] == [
+    assert [(block.rows, block.in_slots) for block in in_slots] == [
         (rows, fits and k < 4) for k, rows in enumerate([4096, 904, 4096, 904, 2000])
     ]
-    assert not any(block.ready for block in blocks)
+    assert not any(block.in_slots for block in blocks)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_every_learner_predicts_rows_made_ready_as_it_does_blocks(learner):
+def test_every_learner_predicts_rows_in_slots_as_it_does_blocks(learner):
     rng = np.random.default_rng(1)  # the second block of a table begins within its arrays
     frame = pandas.DataFrame(rng.normal(size=(5000, 12)) * (rng.random((5000, 12)) < 0.8), columns=[*"abcdefghijkl"])
     found = ouzel.OnlineClassifier(learner).partial_fit(frame[:1000], frame["a"][:1000] > 0.1)
@@ -85,15 +85,15 @@ def test_every_learner_predicts_rows_made_ready_as_it_does_blocks(learner):
     np.testing.assert_array_equal(found._margins(frame), expected)
 
 
-def test_numbers_beyond_a_learners_slots_or_beside_words_are_not_ready():
+def test_numbers_beyond_a_learners_slots_and_tables_with_words_are_not_in_slots():
     frame = pandas.DataFrame({"a": NUMBERS, "b": 1.0})
     words = frame.assign(c=LABELS)
     ids = [int(i) for i in next(frames.table_blocks(frames.as_table(frame), None, None, Options())).indices]
-    asked = [(frame, max(ids) + 2), (frame, max(ids) + 1), (words, 1 << 20)]
+    cases = [(frame, max(ids) + 2, True), (frame, max(ids) + 1, False), (words, 1 << 20, False)]
 
-    for given, ready in zip(asked, [True, False, False], strict=True):
-        table, slots = frames.as_table(given[0]), Slots(True, given[1])
-        assert [block.ready for block in frames.table_blocks(table, None, None, Options(), slots=slots)] == [ready]
+    for data, limit, expected in cases:
+        blocks = frames.table_blocks(frames.as_table(data), None, None, Options(), slots=Slots(True, limit))
+        assert [block.in_slots for block in blocks] == [expected]
 
 
 PLAIN = pandas.DataFrame(np.arange(60.0).reshape(20, 3), columns=[*"abc"])

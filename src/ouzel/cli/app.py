@@ -112,7 +112,7 @@ def answered(arguments: list[str]) -> int:
         sys.stdout.flush()
         return int(status or 0)
     except OuzelError as error:
-        return _complain("; ".join([error.said_to(arguments), *_notes(error)]))
+        return _complain("; ".join([error.as_typed(arguments), *_notes(error)]))
     except TyperException as error:
         from ouzel.cli.renamed_options import RENAMED
         from ouzel.cli.vowpal_wabbit import answer

@@ -185,7 +185,7 @@ class FromData:
     def _unlabelled(self, X: Any, slots: Slots | None = None) -> Iterator[Block]:
         """Arrays, a data frame or dictionaries as blocks to predict; columns are read as the model knows them.
 
-        With the slots that the learner has, blocks of numbers are ready for it.
+        With the slots that the learner has, blocks of numbers are `in_slots`.
         """
         check_is_fitted(self, "model_")
         rows = self._named_rows(X)

@@ -23,7 +23,7 @@ from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
 from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.several_classes import SeveralClasses
-from ouzel.learners.auto.sharing import factor_of
+from ouzel.learners.auto.sharing import margin_factor
 from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
 from ouzel.learners.gradient import metagrad_full
@@ -150,7 +150,7 @@ def _of_lines(model: Model) -> Expression:
         states = [state.learner]
         state = states[0]
     if isinstance(state, (TwoClasses, SeveralClasses)):
-        by_class, mixture, scale = weights_by_class(state), _mixture(state), factor_of(model.loss, state.scale)
+        by_class, mixture, scale = weights_by_class(state), _mixture(state), margin_factor(model.loss, state.scale)
         if isinstance(state, TwoClasses):
             return Expression(state.features, None, by_class[1], TwoClassMixture(*mixture), scale=scale)
         weights = np.stack(by_class, axis=2).reshape(len(state.table), -1)

@@ -1,6 +1,6 @@
-"""Columns of numbers as rows: eight rows of eight columns are turned in registers, and written a row at a time.
+"""Transpose columns of numbers into rows: tiles of eight by eight are transposed in registers, and stored row by row.
 
-One number after the other would be written to as many cache lines as there are rows: five times as slow.
+A loop over single numbers would write to as many cache lines as there are rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EIGHT = 8
 VECTOR = ir.VectorType(ir.FloatType(), EIGHT)
 
 
-def _turn(builder: Any, columns: Any, rows: Any, column: Any, row: Any) -> None:
+def _transpose_tile(builder: Any, columns: Any, rows: Any, column: Any, row: Any) -> None:
     """Rows and columns change places in blocks of four, of two, and one by one."""
 
     def address(array: Any, i: Any, j: Any) -> Any:
@@ -43,8 +43,8 @@ def _turn(builder: Any, columns: Any, rows: Any, column: Any, row: Any) -> None:
         builder.store(numbers, address(rows, builder.add(row, k), column), align=4)
 
 
-@in_llvm(_turn)
-def turn_eight(columns, rows, column, row):
+@in_llvm(_transpose_tile)
+def transpose_tile(columns, rows, column, row):
     """Write eight rows of eight columns (d, n), from `row` and `column` on, to rows (n, d); both are float32.
 
     What is next to a number in memory is the next of its column, or of its row.
@@ -67,4 +67,4 @@ def transpose(columns, rows):
         return
     for i in range(0, n, EIGHT):  # the last eight may be some of those before
         for k in range(0, d, EIGHT):
-            turn_eight(columns, rows, min(k, d - EIGHT), min(i, n - EIGHT))
+            transpose_tile(columns, rows, min(k, d - EIGHT), min(i, n - EIGHT))

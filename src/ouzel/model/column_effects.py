@@ -20,10 +20,10 @@ OTHERS = "(other effects of columns)"
 def terms_of_model(model: Any, numbers: np.ndarray) -> list[Term]:
     """What each column, and each pair, adds to the margins of examples with these numbers (n, columns)."""
     from ouzel.learners.auto.effect_terms import terms_of
-    from ouzel.learners.auto.sharing import factor_of
+    from ouzel.learners.auto.sharing import margin_factor
 
     state = model.states[0]
-    unit = factor_of(model.loss, state.scale) if "scale" in state._fields else 1.0
+    unit = margin_factor(model.loss, state.scale) if "scale" in state._fields else 1.0
     return [term._replace(added=unit * term.added) for term in terms_of(state.effects, numbers)]
 
 

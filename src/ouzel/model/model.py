@@ -292,7 +292,7 @@ class Model:
 
     def numbered_rows(self, block: Block) -> Rows:
         """The same over ids + 1, whatever their slots."""
-        return Rows(*block[:3]) if block.ready else to_rows(*block[:3], self.intercept, np.uint64(self.reach))
+        return Rows(*block[:3]) if block.in_slots else to_rows(*block[:3], self.intercept, np.uint64(self.reach))
 
     def _forget_names(self) -> None:
         """A budgeted learner keeps the names of its members only."""

@@ -89,7 +89,7 @@ class ArrayRows:
         """Blocks of a number of rows each, by default of pieces that fit the caches and may share the array's memory.
 
         `labels` (n,) are numbers, NaN for none, or positions in `label_names`; `weights` (n,) are 1 unless given. With
-        the `slots` of a learner, blocks of an array without missing values are ready for it if all columns have slots.
+        the `slots` of a learner, blocks of an array without missing values are `in_slots` if all columns have one.
         """
         for start, stop in _cut(self.shape[0], rows or self.at_once):
             given = None if labels is None else labels[start:stop], None if weights is None else weights[start:stop]
@@ -137,7 +137,7 @@ class ArrayRows:
             label_names=label_names,
             names=names,
             space=self.space,
-            ready=slots is not None,
+            in_slots=slots is not None,
         )
 
     @cached_property
@@ -154,7 +154,7 @@ class ArrayRows:
     def _values(self, start: int, stop: int, order: Literal["C", "K"] = "C", ones: int = 0) -> np.ndarray:
         """The values of some rows in single precision, all of an array or those stored of a sparse matrix.
 
-        They come row by row, each behind so many `ones`, or with `order` K as they lie in memory.
+        They come row by row, with so many `ones` in front of each row, or with `order` K in the order of memory.
         """
         indptr = self.X.indptr if self.is_sparse else ()
         stored = self.X.data[indptr[start] : indptr[stop]] if self.is_sparse else self.X[start:stop]

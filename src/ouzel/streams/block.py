@@ -86,7 +86,7 @@ class Block(NamedTuple):
     tags: Any = None  # (n,) names of rows, an array of text or numbers (of NumPy or Arrow)
     numbers: np.ndarray | None = None  # (n,) int64, positions in the stream from 0, where skipped rows count
     interaction_inputs: InteractionInputs | None = None  # what features are derived from, until they are
-    ready: bool = False  # for a learner to predict: ids are slots, the constant's 0 put first if there is one
+    in_slots: bool = False  # whether `indices` are slots of a learner that predicts, the constant's first if it has one
 
     @property
     def rows(self) -> int:

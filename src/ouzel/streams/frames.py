@@ -126,7 +126,7 @@ def table_blocks(
 ) -> Iterator[Block]:
     """Blocks of an Arrow table, with separate labels and weights, or those of columns that the options name.
 
-    `say` is called with remarks on its columns. With a learner's `slots`, blocks of numbers alone are ready for it.
+    `say` is called with remarks on its columns. With a learner's `slots`, blocks of numbers alone are `in_slots`.
     """
     from ouzel.streams.tables.columns import Columns
     from ouzel.streams.tables.schema import ColumnKinds

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
+import ouzel
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.learners.auto import ranking
 from ouzel.learners.rows import Rows
@@ -67,6 +68,42 @@ def test_by_another_loss_margins_are_those_of_the_logistic_one_times_a_number(cl
     assert number.min() > 0.0
     assert number.std() > 0.01
     np.testing.assert_array_equal(usual.states[0].table, other.states[0].table)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_and_effects_of_columns_have_the_unit_of_the_margins(classes):
+    X, y = classes_of(600, 5, classes, seed=7)
+    usual, other = (Model("auto", loss=loss, classes=range(classes)) for loss in ("logistic", "hinge"))
+    scores_of(usual, X, y)
+    scores_of(other, X, y)
+
+    factor = 0.5 * other.states[0].scale.weights[0]
+
+    np.testing.assert_allclose(other.weights(), factor * usual.weights(), rtol=1e-12)
+    np.testing.assert_allclose(ouzel.effect(other, "0").values, factor * ouzel.effect(usual, "0").values, rtol=1e-12)
+
+
+def test_the_mean_loss_of_several_classes_is_that_of_the_lead_over_the_best_other_class():
+    X, y = classes_of(300, 5, 3, seed=7)
+    margins = scores_of(Model("auto", loss="hinge", classes=range(3)), X, y)
+    model = Model("auto", loss="hinge", classes=range(3))
+
+    found = progressive_validation(model, blocks_from(X, y)).mean_loss
+
+    rows = np.arange(300)
+    others = np.where(np.arange(3) == y[:, None], -np.inf, margins).max(axis=1)
+    assert found == pytest.approx(np.maximum(0.0, 1.0 - margins[rows, y] + others).mean(), rel=1e-12)
+
+
+def test_merging_averages_the_number_that_margins_are_multiplied_by():
+    X, y = classes_of(900, 5, 2, seed=9)
+    parts = [ouzel.OnlineClassifier("auto", loss="hinge").fit(X[k::3], y[k::3]) for k in range(3)]
+
+    merged = ouzel.merge(parts)
+
+    numbers = [part.model_.states[0].scale.weights[0] for part in parts]
+    assert len({*numbers}) == 3
+    np.testing.assert_allclose(merged.model_.states[0].scale.weights[0], np.mean(numbers), rtol=1e-6)
 
 
 @pytest.mark.parametrize(("loss", "power"), [("hinge", 1), ("squared-hinge", 2)])

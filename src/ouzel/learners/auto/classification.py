@@ -136,7 +136,7 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
     parts = np.stack([part @ models for part in weights_by_class(state, known)], axis=1)
     parts[0] -= shifts[known] @ parts
     found = np.zeros((len(slopes), parts.shape[1]))
-    found[known] = parts * slopes[known, None] * sharing.factor_of(settings.loss, state.scale)
+    found[known] = parts * slopes[known, None] * sharing.margin_factor(settings.loss, state.scale)
     return found
 
 

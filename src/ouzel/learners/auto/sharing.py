@@ -62,7 +62,7 @@ def logistic(margin):
 
 @force_inline
 def imbalance(first, second, balanced):
-    """How much longer steps are after so many of each class: the absolute log odds over `balanced`, at least 1."""
+    """Return the factor for steps, given the importance of each class: |log odds| / `balanced`, but at least 1."""
     return max(1.0, abs(log((second + 1.0) / (first + 1.0))) / balanced)
 
 
@@ -86,7 +86,9 @@ def learn_shares(shares, margins, chances, target, weight):
         p = chances[k]
         if k < len(margins):
             margin = margins[k]
-            _learn_scale(shares, k, (p - target) * margin, p * (1.0 - p) * margin * margin, weight)
+            _learn_scale(
+                shares.scales, shares.curvatures, k, (p - target) * margin, p * (1.0 - p) * margin * margin, weight
+            )
         chances[k] = p if target > 0.0 else 1.0 - p
     _follow(shares, chances, weight)
 
@@ -119,16 +121,16 @@ def learn_joint_shares(shares, margins, chances, told, target, weight):
                 score = margins[k, c]
                 mean += chances[k, c] * score
                 square += chances[k, c] * score * score
-            _learn_scale(shares, k, mean - margins[k, target], square - mean * mean, weight)
+            _learn_scale(shares.scales, shares.curvatures, k, mean - margins[k, target], square - mean * mean, weight)
     _follow(shares, told, weight)
 
 
 @inline_source
-def _learn_scale(shares, model, slope, curvature, weight):
-    """One Newton step of a scale."""
-    before = 1.0 + KEPT * (shares.curvatures[model] - 1.0)
-    shares.curvatures[model] = before + weight * max(curvature, LEAST_CURVATURE)
-    shares.scales[model] -= weight * slope / shares.curvatures[model]
+def _learn_scale(scales, curvatures, place, slope, curvature, weight):
+    """One Newton step of a scale, by the first two derivatives of the loss with respect to it."""
+    before = 1.0 + KEPT * (curvatures[place] - 1.0)
+    curvatures[place] = before + weight * max(curvature, LEAST_CURVATURE)
+    scales[place] -= weight * slope / curvatures[place]
 
 
 @inline_source
@@ -158,16 +160,16 @@ def scale_layout() -> Any:
 
 
 @dispatch
-def factor_of(loss: Any, scale: Mixture) -> float:
+def margin_factor(loss: Any, scale: Mixture) -> float:
     """What log odds are multiplied by, to be margins."""
 
 
-@factor_of.register(Logistic)
+@margin_factor.register(Logistic)
 def _(loss, scale):
     return 1.0
 
 
-@factor_of.register(object)
+@margin_factor.register(object)
 def _(loss, scale):
     return 0.5 * scale.weights[0]
 
@@ -175,7 +177,7 @@ def _(loss, scale):
 @force_inline
 def scale_margins(loss, scale, scores):
     """Multiply log odds (n, K), in place, to be margins."""
-    factor = factor_of(loss, scale)
+    factor = margin_factor(loss, scale)
     for i in range(len(scores) if factor != 1.0 else 0):
         for c in range(scores.shape[1]):
             scores[i, c] *= factor
@@ -197,12 +199,12 @@ def _(loss, scale, start, last, targets, importances, scores):
 def _(loss, scale, start, last, targets, importances, scores):
     for i in range(start, min(last + 1, len(scores))):
         target, weight = np.int64(targets[i]), min(np.float64(importances[i]), MOST_IMPORTANCE)
-        before, factor = scale.weights[0], factor_of(loss, scale)
-        half = 0.5 * (scores[i, target] - scores[i, rival_of(scores[i], target)])
-        slope = derivative(loss, before * half, 1.0)
-        bend = max(curvature(loss, before * half, 1.0), slope * slope, LEAST_CURVATURE)
-        if weight > 0.0 and isfinite(half):
-            scale.curvature[0, 0] = 1.0 + KEPT * (scale.curvature[0, 0] - 1.0) + weight * bend * half * half
-            scale.weights[0] = max(before - weight * slope * half / scale.curvature[0, 0], LEAST_SCALE)
+        u, factor = scale.weights[0], margin_factor(loss, scale)
+        m = 0.5 * (scores[i, target] - scores[i, rival_of(scores[i], target)])
+        slope = derivative(loss, u * m, 1.0)
+        bend = max(curvature(loss, u * m, 1.0), slope * slope)
+        if weight > 0.0 and isfinite(m):
+            _learn_scale(scale.weights, scale.curvature[0], 0, slope * m, bend * m * m, weight)
+            scale.weights[0] = max(scale.weights[0], LEAST_SCALE)
         for c in range(scores.shape[1]):
             scores[i, c] *= factor

@@ -234,8 +234,8 @@ class FeatureColumns:
                 refused.append((column, wrong))
         space = space if space.mixed == self.kinds.mixed else space._replace(mixed=self.kinds.mixed)
         inputs = None if self._inputs is None else self._inputs.inputs(n)
-        ready = read is not None and self._fast_path is not None and self._fast_path.ready
-        return Features(rows, Names.joined(names), space, inputs, ready), refused
+        in_slots = read is not None and self._fast_path is not None and self._fast_path.in_slots
+        return Features(rows, Names.joined(names), space, inputs, in_slots), refused
 
     def _read_fast(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories by the fast path; None if it cannot read them."""

@@ -80,7 +80,7 @@ class Features(NamedTuple):
     names: Names | None
     space: FeatureSpace
     interaction_inputs: InteractionInputs | None = None
-    ready: bool = False  # for a learner, see `Block`
+    in_slots: bool = False  # see `Block`
 
 
 class ColumnBuffers:

@@ -255,7 +255,7 @@ class Columns:
             space=features.space,
             tags=None if self.id is None else tags_of(batch.column(self.id)),
             numbers=self._numbers(kept) if self.options.on_error == "skip" else None,
-            ready=features.ready,
+            in_slots=features.in_slots,
         )
 
     def _numbers(self, kept: np.ndarray) -> np.ndarray:

@@ -70,9 +70,9 @@ class FastPath:
         if (np.diff(self._own_ids.astype(np.int64)) == 0).any():
             self._numbers = []
         fitting = slots is not None and bool(self._numbers) and int(self._own_ids[-1]) + 1 < slots.limit
-        self.ready = fitting and all(kind == NUMBER for kind in kinds.values())  # for a learner, see `Block`
-        self._ones = int(slots is not None and self.ready and slots.constant)
-        if self.ready:
+        self.in_slots = fitting and all(kind == NUMBER for kind in kinds.values())  # see `Block`
+        self._ones = int(slots is not None and self.in_slots and slots.constant)
+        if self.in_slots:
             self._own_ids = np.concatenate([np.zeros(self._ones, np.uint32), self._own_ids + np.uint32(1)])
         self._ids = np.empty((0, len(self._own_ids)), np.uint32)  # of full rows
         self._column_kinds = column_kinds

@@ -113,6 +113,9 @@ def test_an_error_calls_a_keyword_by_its_flag_on_the_command_line():
         (["--alarm", "2"], "--alarm must be a number from 0 to 0.5; got 2"),
         (["--holdout-every=1"], "--holdout-every must be 2 or more"),
         (["--learning-rate", "-1"], "--learning-rate of auto must be a number"),
+        (["--loss", "hing"], "--loss must be one of"),
+        (["--delimiter", "ab"], "--delimiter must be one ASCII character"),
+        (["--on-error", "no"], "--on-error must be"),
         (["--set", "learning_rate=-1"], "learning_rate of auto must be a number"),
     ],
 )

@@ -104,7 +104,7 @@ def find_item_format(source: Source, given: str | None, columns: Sequence[str]) 
     if given == LINES:
         return None
     if given is not None and given not in FORMATS:
-        raise OuzelError(f"format must be one of {', '.join(ITEM_FORMATS)}; got {given!r}")
+        raise OuzelError(f"must be one of {', '.join(ITEM_FORMATS)}; got {given!r}", subject="format")
     known = by_file_name(source.plain_name) if given is None else find(given)
     if columns:
         format = known or find_format(source, None)

@@ -117,9 +117,9 @@ class Options:
         if self.skips and not self.ngrams and not self.space.known:
             raise OuzelError("only n-grams skip words; say how many words they have with ngrams", skips=self.skips)
         if self.on_error not in ON_ERROR:
-            raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
+            raise OuzelError(f"must be 'raise' or 'skip'; got {self.on_error!r}", subject="on_error")
         if self.missing not in MISSING:
-            raise OuzelError(f"missing must be 'indicator' or 'absent'; got {self.missing!r}")
+            raise OuzelError(f"must be 'indicator' or 'absent'; got {self.missing!r}", subject="missing")
         if self.missing == "absent" and self.space.indicator:
             raise OuzelError("to the model a missing value is a feature of its own; leave out", missing=self.missing)
         if not isinstance(self.space, FeatureSpace):
@@ -128,7 +128,8 @@ class Options:
             len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
         ):
             raise OuzelError(
-                f"delimiter must be one ASCII character, such as ; (a tab is the format tsv); got {self.delimiter!r}"
+                f"must be one ASCII character, such as ; (a tab is the format tsv); got {self.delimiter!r}",
+                subject="delimiter",
             )
         kinds = [*self.text, *self.categorical, *self.numeric, *self.dates]
         roles = [*filter(None, (self.label, self.weight, self.group, self.id)), *kinds]

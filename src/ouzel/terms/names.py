@@ -106,7 +106,7 @@ def _resolved(family: Family, given: Any) -> Any:
         return _named(what, given, family.terms)
     if type(given) in family.bodies:
         return within_range(what, given)
-    raise OuzelError(f"{what} must be a name or a term with a registered {family.function}; got {given!r}")
+    raise OuzelError(f"must be a name or a term with a registered {family.function}; got {given!r}", subject=what)
 
 
 def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
@@ -125,7 +125,7 @@ def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
             raise OuzelError(f"the {what} {name} is written {form}; got {text!r}") from None
         return within_range(what, found)
     hint = suggest(name, terms).rstrip(". ")
-    raise OuzelError(f"{what} must be one of {', '.join(map(repr, terms))} or a {what} term; got {text!r}{hint}")
+    raise OuzelError(f"must be one of {', '.join(map(repr, terms))} or a {what} term; got {text!r}{hint}", subject=what)
 
 
 def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) -> Any:
@@ -140,7 +140,7 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
     if penalty is not None and not isinstance(penalty, str):
         if type(penalty) in _bodies_of_penalties():
             return within_range("penalty", penalty)
-        raise OuzelError(f"penalty must be a term with a registered proximal map; got {penalty!r}")
+        raise OuzelError(f"must be a term with a registered proximal map; got {penalty!r}", subject="penalty")
     l1, l2 = check("l1", STRENGTH, l1), check("l2", STRENGTH, l2)
     if penalty is not None:
         norm = penalty.partition("(")[0] in NORMS

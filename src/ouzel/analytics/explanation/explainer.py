@@ -193,7 +193,7 @@ class StreamingExplainer(Analysis):
     def found(self, side: str = "both", min_support: int = 1) -> Counted:
         """Return the attributes that `top` ranks, in its order."""
         if side not in SIDES:
-            raise OuzelError(f"side must be one of {', '.join(SIDES)}; got {side!r}")
+            raise OuzelError(f"must be one of {', '.join(SIDES)}; got {side!r}", subject="side")
         found = self.counted()
         found = found.where(found.mostly_counted & (found.support >= min_support))
         risks = np.log(found.risks)

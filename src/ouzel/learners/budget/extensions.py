@@ -65,7 +65,7 @@ def choosing(name: str) -> Callable[..., Any]:
 def checked_extensions(settings: Any, *alone: str) -> Any:
     """The settings, or an error where these do not go together; those named in `alone` go with none of them."""
     if settings.cell_bits not in (8.0, 16.0, 32.0):
-        raise OuzelError(f"cell_bits must be 8, 16 or 32; got {settings.cell_bits:g}")
+        raise OuzelError(f"must be 8, 16 or 32; got {settings.cell_bits:g}", subject="cell_bits")
     if settings.cell_bits < 32.0 and settings.l1 > 0.0:
         raise OuzelError("l1 takes cells of 32 bits, as small ones cannot shrink by less than a unit; leave out one")
     for name in alone:

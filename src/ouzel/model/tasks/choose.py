@@ -92,4 +92,4 @@ def choose_task(
         from ouzel.model.tasks.ranking import Ranking
 
         return Ranking(loss, pairs)
-    raise OuzelError(f"task must be one of {', '.join(map(repr, TASKS))}; got {name!r}")
+    raise OuzelError(f"must be one of {', '.join(map(repr, TASKS))}; got {name!r}", subject="task")

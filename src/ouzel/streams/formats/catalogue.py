@@ -267,7 +267,7 @@ def find(name: str) -> Format:
     """
     if isinstance(name, str) and name in FORMATS:
         return FORMATS[name]
-    raise OuzelError(f"format must be one of {', '.join(FORMATS)}; got {name!r}")
+    raise OuzelError(f"must be one of {', '.join(FORMATS)}; got {name!r}", subject="format")
 
 
 def by_file_name(path: str | Path) -> Format | None:

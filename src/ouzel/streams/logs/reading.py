@@ -43,7 +43,7 @@ class Reading:
         if self.labels is None and self.by is not None:
             raise OuzelError("a member by which labels find messages needs a log of labels; leave out", by=self.by)
         if self.on_gap not in ON_GAP:
-            raise OuzelError(f"on_gap must be 'raise' or 'skip'; got {self.on_gap!r}")
+            raise OuzelError(f"must be 'raise' or 'skip'; got {self.on_gap!r}", subject="on_gap")
 
     @property
     def ending(self) -> Until:

@@ -130,7 +130,7 @@ ARGUMENTS = {
     "no such format": (["train", "FILE", "--format", "excel"], "format must be one of"),
     "bits beyond reason": (["train", "FILE", "--bits", "60"], "bits must be a whole number from 1 to 31; got 60"),
     "a number that is none": (["train", "FILE", "--bits", "many"], "--bits takes a whole number; got 'many'"),
-    "no such rule for errors": (["train", "FILE", "--on-error", "ignore"], "on_error must be"),
+    "no such rule for errors": (["train", "FILE", "--on-error", "ignore"], "--on-error must be"),
     "holding out everything": (["train", "FILE", "--holdout-every", "1"], "--holdout-every must be 2 or more"),
     "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be a whole number from 1 to 1,000; got 0"),
     "passes over standard input": (["train", "-", "--passes", "2"], "read once only"),

@@ -3,6 +3,7 @@
 A block ```console of a page holds commands, each behind `$ ` (their further lines behind `> `), and what they print.
 The commands of a page run one after another in a folder of their own, which holds nothing but the `examples` of the
 checkout; `ouzel demo --write` writes data sets. `...` stands for what changes from run to run, as in doctest.
+Python of a page (`>>>`) that draws a picture is run in the same folder; what it prints the tests of doctest compare.
 `python docs/console.py` writes the pages and docs/images anew; the tests compare.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 DOCS = Path(__file__).parent
+DRAWS = re.compile(r"^(?:>>>|\.\.\.) .*\.plot\(\"[\w-]+\.png\"\)$", re.MULTILINE)
 BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (?P<command>.*\n(?:> ?.*\n)*)(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 SECONDS = re.compile(r" +\d+\.\d{3}( ± \d+\.\d{3})?$", re.MULTILINE)
@@ -34,10 +36,9 @@ CHANGING = [
 
 
 def pages() -> list[Path]:
-    """The pages that have commands and what they print."""
-    return [
-        page for page in sorted(DOCS.rglob("*.md")) if "```console\n$ " in page.read_text() and page.stem != "commands"
-    ]
+    """The pages that have commands and what they print, or Python that draws."""
+    texts = {page: page.read_text() for page in sorted(DOCS.rglob("*.md")) if page.stem != "commands"}
+    return [page for page, text in texts.items() if "```console\n$ " in text or DRAWS.search(text)]
 
 
 def rerun(text: str, folder: Path, *programs: Path) -> str:
@@ -49,6 +50,9 @@ def rerun(text: str, folder: Path, *programs: Path) -> str:
         same = doctest.OutputChecker().check_output(found["printed"], printed, doctest.ELLIPSIS)
         return found[0] if same else f"$ {found['command']}{printed}"
 
+    if DRAWS.search(text):
+        (folder / "page.md").write_text(text)
+        run("python -m doctest -o ELLIPSIS page.md", folder, *programs)
     return BLOCK.sub(lambda block: COMMAND.sub(again, block[0]), text)
 
 

@@ -15,7 +15,9 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_of_a_page_hold(page):
+def test_examples_of_a_page_hold(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pages write models and pictures
+
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
 
     assert result.failed == 0

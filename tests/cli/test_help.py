@@ -39,8 +39,8 @@ def test_the_page_of_commands_has_the_headings_of_their_help():
     headings = [name for name in HEADINGS if name in panels_of("train").values()]
 
     assert set(sections) >= {f"ouzel {name}" for name in COMMANDS}
-    assert re.findall("^### (.*)$", sections["ouzel train"], re.MULTILINE) == ["Arguments", *headings, "Options"]
-    assert re.findall("^### (.*)$", sections["ouzel top"], re.MULTILINE) == ["Arguments", "Options"]
+    assert re.findall(r"^\*\*(.*)\*\*$", sections["ouzel train"], re.MULTILINE) == ["Arguments", *headings, "Options"]
+    assert re.findall(r"^\*\*(.*)\*\*$", sections["ouzel top"], re.MULTILINE) == ["Arguments", "Options"]
 
 
 def test_what_is_a_commands_own_comes_first(ouzel):

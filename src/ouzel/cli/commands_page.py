@@ -12,7 +12,7 @@ import typer
 
 from ouzel.cli.app import application
 
-HEAD = """# Commands
+HEAD = """# Command line: every command and option
 
 Every command with all its options, as `ouzel COMMAND --help` has them. `make commands` writes this page from the code.
 
@@ -38,7 +38,7 @@ def _of(name: str, command: Any) -> str:
     ctx = typer.Context(command, info_name=name)
     usage = f"```console\n$ ouzel {' '.join([name, *command.collect_usage_pieces(ctx)])}\n```\n"
     parts = [f"## ouzel {name}\n\n{command.help}\n", usage]
-    parts += [f"### {heading}\n\n{_listed(lines)}" for heading, lines in command.sections(ctx).items()]
+    parts += [f"**{heading}**\n\n{_listed(lines)}" for heading, lines in command.sections(ctx).items()]
     return "\n".join(parts)
 
 

@@ -22,7 +22,7 @@ from ouzel.streams.options import Options
 from ouzel.terms import losses, starts
 from ouzel.terms.penalties import domains, l1_and_l2, norms
 
-HEAD = """# Settings
+HEAD = """# Settings: the hyperparameters of every learner
 
 Every setting, what it takes, and its default. A value out of range is refused with one line that says the range,
 on the command line, in Python, and in model files alike. `ouzel learners NAME` shows the settings of one learner.

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ouzel.cli.schemas.commands import KINDS, OTHERWISE, schema_of
 from ouzel.schemas import Schema
 
-HEAD = """# The JSON of commands
+HEAD = """# JSON output of the commands
 
 What each command prints with `--json`. `ouzel schema COMMAND` prints it as a [JSON schema](https://json-schema.org), by
 which other programs check what they read; the tests check real output by the same ones. A number that is not finite is

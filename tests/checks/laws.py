@@ -1,14 +1,15 @@
 """What every learner does, whatever its rule: each law is a function of the learner's name that asserts one claim.
 
-Streams are small, so that all laws of all learners take about a minute with `NUMBA_DISABLE_JIT=1`. Laws of merging are
-in `merging_laws`; both lists together are `LAWS` of `test_laws`.
+Streams are small, so that all laws of all learners take about a minute with `NUMBA_DISABLE_JIT=1`. A law that takes
+tasks holds for each of them: of two and of three classes unless told. Laws of merging are in `merging_laws` and
+`rounds_laws`, those of long streams in `long_laws`; `test_laws` crosses all with the catalogue.
 """
 
 from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,10 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.room import SMALLEST_TABLE, make_room, make_room_for
 from ouzel.streams.block import Block
+from tests.checks.tasks import CLASSES, FEATURES, ROWS, THREE, Task, stream
 
-Law = Callable[[str], None]
+Law = Callable[..., None]
 
-ROWS, FEATURES = 40, 12
 COMPILED = not config.DISABLE_JIT
 CLOSE = {"rtol": 1e-6, "atol": 1e-9} if COMPILED else {"rtol": 1e-5, "atol": 1e-6}  # Python multiplies float32 as such
 
@@ -32,22 +33,6 @@ PRICELESS = ("pa", "romma", "aromma", "iellip", "iellip-full", "cw", "cw-full", 
 
 UNSHARED = {"wm": {"width": 8192.0, "depth": 1.0}}
 """Settings with which no two features share a counter: else a mean predicts, and a median is told."""
-
-
-def stream(rows: int = ROWS, classes: int = 2, scale: float = 1.0, seed: int = 0, heavy: bool = False) -> Block:
-    """Sparse examples of a noisy rule, the same for every seed; some have no feature, and every class comes early.
-
-    Values are normal, or now and then far larger than all before.
-    """
-    rng = np.random.default_rng(seed)
-    X = rng.standard_t(1.2, size=(rows, FEATURES)) if heavy else rng.normal(size=(rows, FEATURES))
-    X *= rng.random((rows, FEATURES)) < 0.4
-    rule = np.random.default_rng(99).normal(size=(FEATURES, classes))
-    labels = np.argmax(X @ rule + 0.5 * rng.normal(size=(rows, classes)), axis=1).astype(np.float64)
-    labels[:classes] = np.arange(classes)
-    offsets = np.concatenate([[0], np.cumsum((X != 0).sum(axis=1))]).astype(np.uint64)
-    values = (X[X != 0] * scale).astype(np.float32)
-    return Block(offsets, np.nonzero(X)[1].astype(np.uint32), values, labels, np.ones(rows, np.float32))
 
 
 def model_of(name: str, *blocks: Block, **settings: object) -> Model:
@@ -107,10 +92,10 @@ def with_importances(block: Block, *importances: float) -> Block:
     return block._replace(weights=np.resize(importances, block.rows).astype(np.float32))
 
 
-def a_margin_told_by_learning_is_what_predicting_gives_just_before(name: str) -> None:
-    for classes, heavy in itertools.product((2, 3), (False, True)):
-        block = stream(classes=classes, heavy=heavy)
-        model = Model(name, classes=range(classes))
+def a_margin_told_by_learning_is_what_predicting_gives_just_before(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task, heavy in itertools.product(tasks, (False, True)):
+        block = stream(task=task, heavy=heavy)
+        model = task.model(name)
         make_room(model, FEATURES - 1)
         told = []
         for start in range(block.rows):
@@ -123,42 +108,49 @@ def a_margin_told_by_learning_is_what_predicting_gives_just_before(name: str) ->
         assert np.ptp(told) > 0.0
 
 
-def predicting_changes_nothing(name: str) -> None:
-    block, other = stream(classes=3), stream(classes=3, seed=1)
-    model = model_of(name, block)
-    before = [array.copy() for array in arrays_of(model)]
+def predicting_changes_nothing(name: str, tasks: Sequence[Task] = (THREE,)) -> None:
+    for task in tasks:
+        block, other = stream(task=task), stream(task=task, seed=1)
+        model = model_of(name, block, **task.settings(known=False))
+        before = [array.copy() for array in arrays_of(model)]
 
-    first = model.margins(other)
+        first = model.margins(other)
 
-    np.testing.assert_array_equal(first, model.margins(other))
-    for one, now in zip(before, arrays_of(model), strict=True):
-        np.testing.assert_array_equal(one, now)
+        np.testing.assert_array_equal(first, model.margins(other))
+        for one, now in zip(before, arrays_of(model), strict=True):
+            np.testing.assert_array_equal(one, now)
 
 
-def blocks_of_any_size_and_single_examples_teach_the_same(name: str) -> None:
-    for classes in (2, 3):
-        block = with_importances(stream(classes=classes), 1.0, 0.0, 2.0)
-        whole, singles = model_of(name, block), Model(name)
-        pieces = model_of(name, *(block.slice(a, b) for a, b in itertools.pairwise([0, 1, 9, 10, 33, ROWS])))
+def blocks_of_any_size_and_single_examples_teach_the_same(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        block, settings = with_importances(stream(task=task), 1.0, 0.0, 2.0), task.settings(known=False)
+        whole = model_of(name, block, **settings)
+        pieces = model_of(name, *task.cut(block, 1, 9, 10, 33), **settings)
+
+        assert whole.classes.known == pieces.classes.known == list(range(task.classes))
+        assert whole.examples == pieces.examples == ROWS
+        assert_same(whole, pieces)
+        if task.groups:
+            continue  # that is all that can be learnt
+        singles = Model(name, **settings)
         make_room(singles, FEATURES - 1)
         for i in range(block.rows):
-            singles.learn_one(*single(block, i), int(block.labels[i]), block.weights[i])
+            label = int(block.labels[i]) if task.classes else block.labels[i]
+            singles.learn_one(*single(block, i), label, block.weights[i])
 
-        assert whole.classes.known == pieces.classes.known == singles.classes.known == list(range(classes))
-        assert whole.examples == pieces.examples == singles.examples == ROWS
-        assert_same(whole, pieces)
+        assert (singles.classes.known, singles.examples) == (whole.classes.known, ROWS)
         if COMPILED:
             assert_same(whole, singles)
         assert_alike(whole, singles, block)
 
 
-def growing_early_is_growing_late(name: str) -> None:
-    for classes in (2, 3):
-        block = stream(rows=20, classes=classes)
-        late = model_of(name, block)
+def growing_early_is_growing_late(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        block = stream(rows=20, task=task)
+        late = model_of(name, block, **task.settings(known=False))
         first = late.capacity
         wide = block._replace(indices=(SMALLEST_TABLE + 5 - np.arange(block.nonzeros)[::-1]).astype(np.uint32))
-        early = Model(name)
+        early = Model(name, **task.settings(known=False))
         make_room_for(early, block)
         make_room_for(early, wide)
         early.learn(block)
@@ -185,11 +177,11 @@ def exchanging_the_classes_changes_the_sign(name: str) -> None:
         np.testing.assert_array_equal(one.margins(test), before)
 
 
-def weights_times_features_are_the_prediction(name: str) -> None:
+def weights_times_features_are_the_prediction(name: str, tasks: Sequence[Task] = CLASSES) -> None:
     """Of examples so short that no margin is clipped, and that they count for nothing in a metric."""
-    for classes in (2, 3):
-        block = stream(classes=classes)
-        model = model_of(name, block, intercept=False, **UNSHARED.get(name, {}))
+    for task in tasks:
+        block = stream(task=task)
+        model = model_of(name, block, intercept=False, **UNSHARED.get(name, {}), **task.settings(known=False))
         short = block._replace(values=block.values * np.float32(1e-3))
         empty = Block(np.zeros(2, np.uint64), block.indices[:0], block.values[:0], np.zeros(1), np.ones(1, np.float32))
         told = weights_of(model)
@@ -203,11 +195,11 @@ def weights_times_features_are_the_prediction(name: str) -> None:
         np.testing.assert_allclose(1e3 * X @ told.T, 1e3 * margins.reshape(block.rows, -1), rtol=1e-4, atol=1e-4)
 
 
-def an_example_of_importance_0_is_left_out(name: str) -> None:
-    for classes in (2, 3):
-        block = with_importances(stream(classes=classes, heavy=True), 0.0, 1.0, 0.0, 0.5, 2.0)
+def an_example_of_importance_0_is_left_out(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        block = with_importances(stream(task=task, heavy=True), 0.0, 1.0, 0.0, 0.5, 2.0)
         heard = block.select(np.flatnonzero(block.weights))
-        every, those_heard = (model_of(name, part, classes=range(classes)) for part in (block, heard))
+        every, those_heard = (model_of(name, part, **task.settings()) for part in (block, heard))
 
         assert every.examples == ROWS
         assert_same(every, those_heard)
@@ -224,10 +216,10 @@ def importance_2_is_not_importance_1(name: str) -> None:
         assert not np.allclose(one.margins(test), two.margins(test), rtol=1e-3)
 
 
-def what_is_saved_is_loaded_to_the_bit(name: str) -> None:
-    for classes in (2, 3):
-        block, more = stream(classes=classes), stream(classes=classes, seed=1)
-        model = model_of(name, block)
+def what_is_saved_is_loaded_to_the_bit(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        block, more = stream(task=task), stream(task=task, seed=1)
+        model = model_of(name, block, **task.settings(known=False))
         with tempfile.TemporaryDirectory() as folder:
             persistence.save(model, Path(folder, "model.ouzel"))
             loaded = persistence.load_model(Path(folder, "model.ouzel"))
@@ -250,11 +242,14 @@ def no_finite_number_makes_a_nan(name: str) -> None:
         assert np.isfinite(model.margins(huge)).all()
 
 
-def what_was_learnt_is_known(name: str) -> None:
-    for classes in (2, 3):
-        block = stream(rows=100, classes=classes)
-        margins = model_of(name, block, classes=range(classes)).margins(block)
-        predicted = margins > 0 if classes == 2 else margins.argmax(axis=1)
+def what_was_learnt_is_known(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        block = stream(rows=100, task=task)
+        margins = model_of(name, block, **task.settings()).margins(block)
+        if not task.classes:
+            assert np.corrcoef(margins, block.labels)[0, 1] > 0.4
+            continue
+        predicted = margins > 0 if task.classes == 2 else margins.argmax(axis=1)
 
         assert np.mean(predicted == block.labels) > 0.6
 
@@ -272,6 +267,22 @@ LAWS: tuple[Law, ...] = (
     no_finite_number_makes_a_nan,
     what_was_learnt_is_known,
 )
+
+
+LAWS_OF_TASKS: tuple[Law, ...] = (
+    predicting_changes_nothing,
+    blocks_of_any_size_and_single_examples_teach_the_same,
+    what_is_saved_is_loaded_to_the_bit,
+    what_was_learnt_is_known,
+)
+"""Those of them that are crossed with ranking and with numbers."""
+LAWS_OF_NUMBERS: tuple[Law, ...] = (
+    a_margin_told_by_learning_is_what_predicting_gives_just_before,
+    growing_early_is_growing_late,
+    weights_times_features_are_the_prediction,
+    an_example_of_importance_0_is_left_out,
+)
+"""Those that are crossed with numbers alone: pairs to rank are drawn, and have no importance."""
 
 
 def names_where(holds: Callable[[catalogue.Learner], bool]) -> list[str]:

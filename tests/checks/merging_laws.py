@@ -14,7 +14,8 @@ from ouzel.learners.gains.parts import add
 from ouzel.model import persistence, rounds
 from ouzel.model.model import Model
 from ouzel.model.rounds import merge_onto, untrained
-from tests.checks.laws import ROWS, Law, assert_alike, assert_same, model_of, stream
+from tests.checks.laws import Law, assert_alike, assert_same, model_of
+from tests.checks.tasks import CLASSES, ROWS, TWO, Task, stream
 
 ROUNDING = {"rtol": 1e-4, "atol": 1e-5}  # of single precision, summed in another order
 LEAST = {"rtol": 2e-3, "atol": 2e-3}
@@ -35,10 +36,10 @@ def close(name: str) -> dict[str, float]:
     return LEAST if name in SOLVED or name.endswith("-full") else ROUNDING
 
 
-def workers(name: str, *rows: int, classes: int = 2) -> list[Model]:
+def workers(name: str, *rows: int, task: Task = TWO) -> list[Model]:
     """Models that have learnt so many examples each, all of one rule."""
-    blocks = (stream(rows=count, classes=classes, seed=seed) for seed, count in enumerate(rows))
-    return [model_of(name, *([block] if block.rows else []), classes=range(classes)) for block in blocks]
+    blocks = (stream(rows=count, task=task, seed=seed) for seed, count in enumerate(rows))
+    return [model_of(name, *([block] if block.rows else []), **task.settings()) for block in blocks]
 
 
 def added(models: Sequence[Model]) -> Model:
@@ -46,32 +47,32 @@ def added(models: Sequence[Model]) -> Model:
     return merge_onto(untrained(models[0]), models)
 
 
-def one_model_alone_stays_what_it_is(name: str) -> None:
-    for classes in (2, 3):
-        (model,) = workers(name, ROWS, classes=classes)
+def one_model_alone_stays_what_it_is(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        (model,) = workers(name, ROWS, task=task)
 
         assert_same(ouzel.merge([model]), model)
-        assert_alike(added([model]), model, stream(classes=classes, seed=9), **close(name))
+        assert_alike(added([model]), model, stream(task=task, seed=9), **close(name))
 
 
-def a_worker_that_has_learnt_nothing_changes_nothing(name: str) -> None:
-    for classes in (2, 3):
-        (model,) = workers(name, ROWS, classes=classes)
-        idle = Model(name, classes=range(classes))
+def a_worker_that_has_learnt_nothing_changes_nothing(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        (model,) = workers(name, ROWS, task=task)
+        idle = Model(name, **task.settings())
         for pair in ([model, idle], [idle, model]):
             merged = ouzel.merge(pair)
             assert merged.examples == ROWS
             assert_same(merged, model)
-            assert_alike(added(pair), model, stream(classes=classes, seed=9), **close(name))
+            assert_alike(added(pair), model, stream(task=task, seed=9), **close(name))
 
 
-def the_order_of_workers_does_not_matter(name: str) -> None:
-    for classes in (2, 3):
-        models = workers(name, 30, 50, 20, classes=classes)
+def the_order_of_workers_does_not_matter(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        models = workers(name, 30, 50, 20, task=task)
 
         merged, turned = ouzel.merge(models), ouzel.merge(models[::-1])
 
-        assert_alike(turned, merged, stream(classes=classes, seed=9), **close(name))
+        assert_alike(turned, merged, stream(task=task, seed=9), **close(name))
 
 
 def every_worker_is_heard(name: str) -> None:
@@ -105,12 +106,12 @@ def examples_add_up_over_any_number_of_rounds(name: str) -> None:
         assert not hasattr(state, "seen") or state.seen[0] == 75
 
 
-def merging_is_one_round_of_workers(name: str) -> None:
-    for classes in (2, 3):
-        base, test = Model(name, classes=range(classes)), stream(classes=classes, seed=9)
+def merging_is_one_round_of_workers(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        base, test = Model(name, **task.settings()), stream(task=task, seed=9)
         models = [copy.deepcopy(base) for _ in range(3)]
         for seed, (model, rows) in enumerate(zip(models, (30, 50, 20), strict=True)):
-            model.learn(stream(rows=rows, classes=classes, seed=seed))
+            model.learn(stream(rows=rows, task=task, seed=seed))
 
         merged, round_ = ouzel.merge(models), merge_onto(base, models)
 
@@ -162,3 +163,11 @@ MERGING_LAWS: tuple[Law, ...] = (
     merged_shards_know_what_the_best_of_them_knows,
     what_was_merged_is_saved_and_goes_on,
 )
+
+MERGING_LAWS_OF_TASKS: tuple[Law, ...] = (
+    one_model_alone_stays_what_it_is,
+    a_worker_that_has_learnt_nothing_changes_nothing,
+    the_order_of_workers_does_not_matter,
+    merging_is_one_round_of_workers,
+)
+"""Those of them that are crossed with tasks other than classes."""

@@ -115,6 +115,28 @@ def a_block_begins_by_forgetting(module: ModuleType) -> dict[str, Any]:
     return {"learn_rows": learn_rows}
 
 
+def a_late_block_begins_by_forgetting(module: ModuleType) -> dict[str, Any]:
+    """As `auto` once did by counting the rows of a block for one, from its 4,096th example on."""
+    rows = module.learn_rows
+
+    def learn_rows(state, *rest):
+        if state.seen[0] >= 4096.0:
+            weights_of(state)[1:3] *= np.float32(0.99)
+        rows(state, *rest)
+
+    return {"learn_rows": learn_rows}
+
+
+def importance_0_is_learnt_late(module: ModuleType) -> dict[str, Any]:
+    rows = module.learn_rows
+
+    def learn_rows(state, given, targets, importances, *rest):
+        late = np.arange(len(targets)) + state.seen[0] >= 4096.0
+        rows(state, given, targets, np.where(late, np.maximum(importances, np.float32(1e-3)), importances), *rest)
+
+    return {"learn_rows": learn_rows}
+
+
 def large_values_make_a_nan(module: ModuleType) -> dict[str, Any]:
     rows = module.learn_rows
 
@@ -140,6 +162,12 @@ def later_workers_count_more(module: ModuleType) -> dict[str, Any]:
         return gains(base, moved, settings)
 
     return {"gains": more}
+
+
+def targets_of_workers_are_summed_about_0(module: ModuleType) -> dict[str, Any]:
+    """To be planted in `target_scaling`: `- origin` is left out, as of a base that has learnt nothing."""
+    sums = module._sums
+    return {"_sums": lambda targets, origin: sums(targets, 0.0)}
 
 
 def workers_count_alike(module: ModuleType) -> dict[str, Any]:

@@ -15,18 +15,19 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.rounds import Shape, common, gains_of, merge_onto, model_of, shape_of
 from ouzel.streams.block import Block
-from tests.checks.laws import ROWS, Law, assert_alike, assert_same, stream
+from tests.checks.laws import Law, assert_alike, assert_same
 from tests.checks.laws import model_of as trained
 from tests.checks.merging_laws import close
+from tests.checks.tasks import CLASSES, ROWS, THREE, TWO, Task, stream
 
 
-def base_and_workers(name: str, *rows: int, classes: int = 2) -> tuple[Model, list[Model]]:
+def base_and_workers(name: str, *rows: int, task: Task = TWO) -> tuple[Model, list[Model]]:
     """A model, and models that have gone on from it by so many examples each."""
-    base = trained(name, stream(rows=ROWS, classes=classes, seed=50), classes=range(classes))
+    base = trained(name, stream(rows=ROWS, task=task, seed=50), **task.settings())
     workers = [copy.deepcopy(base) for _ in rows]
     for seed, (worker, count) in enumerate(zip(workers, rows, strict=True)):
         if count:
-            worker.learn(stream(rows=count, classes=classes, seed=seed))
+            worker.learn(stream(rows=count, task=task, seed=seed))
     return base, workers
 
 
@@ -35,14 +36,14 @@ def parts_of(base: Model, workers: Sequence[Model]) -> tuple[list[Gains], Shape]
     return [gains_of(base, worker, shape) for worker in workers], shape
 
 
-def one_worker_merged_onto_its_base_is_that_worker(name: str) -> None:
-    for classes in (2, 3):
-        base, (worker,) = base_and_workers(name, 30, classes=classes)
+def one_worker_merged_onto_its_base_is_that_worker(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        base, (worker,) = base_and_workers(name, 30, task=task)
 
         merged = merge_onto(base, [worker])
 
         assert merged.examples == worker.examples
-        assert_alike(merged, worker, stream(classes=classes, seed=9), **close(name))
+        assert_alike(merged, worker, stream(task=task, seed=9), **close(name))
 
 
 def a_worker_that_has_stood_still_changes_nothing(name: str) -> None:
@@ -54,11 +55,11 @@ def a_worker_that_has_stood_still_changes_nothing(name: str) -> None:
     assert_alike(merge_onto(base, [idle, idle]), base, block, **close(name))
 
 
-def gains_add_up_in_any_grouping(name: str) -> None:
-    for classes in (2, 3):
-        base, workers = base_and_workers(name, 30, 20, 10, 25, classes=classes)
+def gains_add_up_in_any_grouping(name: str, tasks: Sequence[Task] = CLASSES) -> None:
+    for task in tasks:
+        base, workers = base_and_workers(name, 30, 20, 10, 25, task=task)
         (one, two, three, four), shape = parts_of(base, workers)
-        block = stream(classes=classes, seed=9)
+        block = stream(task=task, seed=9)
 
         flat = model_of(base, sum_of([one, two, three, four]), shape)
         tree = model_of(base, add(add(one, two), add(three, four)), shape)
@@ -115,7 +116,7 @@ def classes_that_one_worker_alone_has_met_are_merged(name: str) -> None:
     base = trained(name, stream(seed=50))
     workers = [copy.deepcopy(base) for _ in range(2)]
     workers[0].learn(stream(seed=0))
-    workers[1].learn(stream(classes=3, seed=1))
+    workers[1].learn(stream(task=THREE, seed=1))
 
     merged = merge_onto(base, workers)
 
@@ -188,3 +189,9 @@ ROUNDS_LAWS: tuple[Law, ...] = (
     merging_does_not_go_by_the_numbers_of_features,
     merging_writes_nothing_that_workers_have_sent,
 )
+
+ROUNDS_LAWS_OF_TASKS: tuple[Law, ...] = (
+    one_worker_merged_onto_its_base_is_that_worker,
+    gains_add_up_in_any_grouping,
+)
+"""Those of them that are crossed with tasks other than classes."""

@@ -11,9 +11,17 @@ import pytest
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
-from tests.checks.laws import LAWS, names_where
-from tests.checks.merging_laws import MERGING_LAWS
-from tests.checks.rounds_laws import ROUNDS_LAWS
+from tests.checks.laws import (
+    LAWS,
+    LAWS_OF_NUMBERS,
+    LAWS_OF_TASKS,
+    a_margin_told_by_learning_is_what_predicting_gives_just_before,
+    blocks_of_any_size_and_single_examples_teach_the_same,
+    names_where,
+)
+from tests.checks.merging_laws import MERGING_LAWS, MERGING_LAWS_OF_TASKS
+from tests.checks.rounds_laws import ROUNDS_LAWS, ROUNDS_LAWS_OF_TASKS, one_worker_merged_onto_its_base_is_that_worker
+from tests.checks.tasks import RANKING, SQUARED, others_of
 
 pytestmark = pytest.mark.law
 
@@ -24,6 +32,21 @@ EXCEPT = {
     ("adagrad-block-rda", "merging_does_not_go_by_the_numbers_of_features"): "features share blocks by their numbers",
 }
 """What a law does not hold for, and why."""
+
+LAWS_OF_EACH_LOSS = (
+    a_margin_told_by_learning_is_what_predicting_gives_just_before,
+    blocks_of_any_size_and_single_examples_teach_the_same,
+    one_worker_merged_onto_its_base_is_that_worker,
+)
+"""Of numbers by another loss than the squared one: the rest does not depend on it."""
+
+LAWS_OF_OTHERS = {
+    RANKING: (*LAWS_OF_TASKS, one_worker_merged_onto_its_base_is_that_worker),
+    SQUARED: (*LAWS_OF_TASKS, *LAWS_OF_NUMBERS, *MERGING_LAWS_OF_TASKS, *ROUNDS_LAWS_OF_TASKS),
+}
+
+EXCEPT_OF_TASKS: dict[tuple[str, str, str], str] = {}
+"""What it does not hold for in a task other than classes."""
 
 
 def _crossed():
@@ -37,6 +60,21 @@ def _crossed():
 @pytest.mark.parametrize(("name", "law"), list(_crossed()))
 def test_law(name, law):
     law(name)
+
+
+def _crossed_with_tasks():
+    for name, learner in catalogue.LEARNERS.items():
+        for task in others_of(learner):
+            for law in LAWS_OF_OTHERS.get(task, LAWS_OF_EACH_LOSS):
+                reason = EXCEPT.get((name, law.__name__)) or EXCEPT_OF_TASKS.get((name, task.name, law.__name__))
+                marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+                yield pytest.param(name, law, task, marks=marks, id=f"{name}-{task.name}-{law.__name__}")
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(("name", "law", "task"), list(_crossed_with_tasks()))
+def test_law_of_other_tasks(name, law, task):
+    law(name, [task])
 
 
 @pytest.mark.parametrize("name", names_where(lambda learner: learner.budgeted))

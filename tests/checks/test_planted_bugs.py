@@ -3,8 +3,9 @@
 import pytest
 
 from ouzel import OuzelError
-from ouzel.learners import catalogue
-from tests.checks import laws, merging_laws, planted_bugs
+from ouzel.learners import catalogue, target_scaling
+from tests.checks import laws, merging_laws, planted_bugs, rounds_laws
+from tests.checks.tasks import SQUARED
 
 pytestmark = pytest.mark.law
 
@@ -69,6 +70,15 @@ def test_so_they_do_in_learners_of_every_kind(monkeypatch, name, bug):
 
     with pytest.raises(AssertionError):
         BUGS[bug](name)
+
+
+def test_the_laws_of_numbers_find_targets_that_are_summed_about_0(monkeypatch):
+    for function, wrong in planted_bugs.targets_of_workers_are_summed_about_0(target_scaling).items():
+        monkeypatch.setattr(target_scaling, function, wrong)
+
+    rounds_laws.one_worker_merged_onto_its_base_is_that_worker("ogd")  # classes have no such sums
+    with pytest.raises(AssertionError):
+        rounds_laws.one_worker_merged_onto_its_base_is_that_worker("ogd", [SQUARED])
 
 
 def test_every_law_finds_a_bug():

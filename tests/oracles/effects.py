@@ -42,11 +42,7 @@ class Effects:
         """What all predict of an example before it is learnt."""
         line = [line] if self.classes == 1 else list(line)
         notes = self.kind == "numbers" and weight > 0 and self.columns
-        unit = self._note(line[0], target, weight) if notes else 1.0
-        if self.kind == "two" and weight > 0:
-            self.of_classes[int(target)] += weight
-            unit = max(1.0, abs(math.log((self.of_classes[1] + 1) / (self.of_classes[0] + 1))) / 2)
-        found = line
+        found, scores = line, []
         if self.beliefs:
             columns, pairs = self._places(row)
             additive = [m + self._sum(columns, c) for c, m in enumerate(line)]
@@ -56,13 +52,17 @@ class Effects:
                 scores[1:] = [[min(max(score[0], self.low), self.high)] for score in scores[1:]]
             scores.append(self._pool(scores))
             found = self._mean(scores)
-            if weight > 0 and unit > 0 and self.scale > 0:
-                self._believe(scores, target, min(weight, 10.0), unit)
-                self._learn_pool(scores, target, min(weight, 10.0), unit)
-                rates = effects.NUMBER_RATES if self.kind == "numbers" else effects.RATES
-                self._step(columns, scores[1], target, weight, unit, rates[0])
-                self._step(pairs, scores[2], target, weight, unit, rates[1])
-                self._note_slopes(row, [weight * g for g in self._slopes(scores[2], target, unit)])
+        unit = self._note(line[0], target, weight) if notes else 1.0
+        if self.kind == "two" and weight > 0:
+            self.of_classes[int(target)] += weight
+            unit = max(1.0, abs(math.log((self.of_classes[1] + 1) / (self.of_classes[0] + 1))) / 2)
+        if scores and weight > 0 and unit > 0 and self.scale > 0:
+            self._believe(scores, target, min(weight, 10.0), unit)
+            self._learn_pool(scores, target, min(weight, 10.0), unit)
+            rates = effects.NUMBER_RATES if self.kind == "numbers" else effects.RATES
+            self._step(columns, scores[1], target, weight, unit, rates[0])
+            self._step(pairs, scores[2], target, weight, unit, rates[1])
+            self._note_slopes(row, [weight * g for g in self._slopes(scores[2], target, unit)])
         if weight > 0:
             self._keep(row)
             self._look(row)

@@ -14,12 +14,12 @@ from ouzel.learners.budget.settings import SHARED
 from ouzel.model.model import Model
 from ouzel.sketches import cells
 from tests.checks.laws import LAWS, UNSHARED, assert_same
-from tests.checks.laws import stream as examples
 from tests.checks.merging_laws import (
     MERGING_LAWS,
     a_worker_that_has_learnt_nothing_changes_nothing,
     one_model_alone_stays_what_it_is,
 )
+from tests.checks.tasks import stream as examples
 from tests.learners.budget.test_weight_median import SLOTS, follow, stream
 from tests.learners.streams import learn, row, sparse_rows
 from tests.oracles.weight_median import ExtendedActiveSet, ExtendedWeightMedian

@@ -152,9 +152,12 @@ learn_rows = learning_margins(learn_row)
 
 @kernel
 def predict_row(state, indices, values, settings):
-    """The margin of one example, clipped to the largest allowed; 0 outside the range of what has been learnt."""
+    """The margin of one example, clipped to the largest allowed; 0 outside the range of what has been learnt.
+
+    A constant that was never learnt (slot 0; pairs to rank have none) says nothing of the range.
+    """
     for k in range(len(indices)):
-        if state.place[indices[k]] == 0 and values[k] != 0.0:
+        if state.place[indices[k]] == 0 and values[k] != 0.0 and indices[k] != 0:
             return 0.0
     along, _, beyond, whole = parts(state, indices, values)
     if len(along) < state.counts[1] and beyond > OUTSIDE * whole:

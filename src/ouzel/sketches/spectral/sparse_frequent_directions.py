@@ -36,8 +36,7 @@ from ouzel.sketches.spectral.low_rank_table import (
     width_of,
 )
 
-TINY = 1e-13  # of the largest: a square that is rounding
-FEWEST_EPOCHS = 32  # between sweeps over all slots
+TINY, FEWEST_EPOCHS = 1e-13, 32  # a square that is rounding beside the largest; between sweeps over all slots
 SEEN, FILLED, RECENT, EPOCH = 1, 2, 3, 4  # in counts
 
 
@@ -160,28 +159,31 @@ def decompose(mass, products):
     """N_1, N_2 (m, m) and the new masses (m,) of Algorithm 7, and the eigenvalue that all of them were reduced by.
 
     G - M V = L Q with the rows of Q orthonormal, M = G V'; in terms of V and Q, S'S is diag(D^2, 0) + [M L]' [M L].
-    L is the Cholesky factor of the Gram matrix of G - M V; a vector that V and those before it span has no row in Q.
+    L is the Cholesky factor of the Gram matrix of G - M V, always with the longest rest next: divided by short ones,
+    rounding errors would grow from epoch to epoch. A vector that V and those before it span has no row in Q.
     """
     m = len(mass)
-    rest = np.empty((m, m))  # Gram matrix of G - M V
-    back = np.zeros((m, m))  # inverse of L': Q = back' (G - M V)
-    joined = np.zeros((m, 2 * m))  # [M L]
-    factor, largest = joined[:, m:], 0.0
+    rest, back = np.empty((m, m)), np.zeros((m, m))  # Gram matrix of G - M V; inverse of L': Q = back' (G - M V)
+    joined, squares, largest = np.zeros((m, 2 * m)), np.empty(m), 0.0  # [M L]; squares beyond Q, -1 of what has a row
     for i in range(m):
         largest = max(largest, products[i, m + i])
         for j in range(m):
             joined[i, j] = products[i, j]
             rest[i, j] = products[max(i, j), m + min(i, j)] - dot(products[i, :m], products[j, :m])
-    for j in range(m):
-        square = rest[j, j] - dot(factor[j, :j], factor[j, :j])
-        if square <= TINY * largest:
-            continue
-        root = np.sqrt(square)
-        factor[j, j], back[j, j] = root, 1.0 / root
-        for i in range(j + 1, m):
-            factor[i, j] = (rest[i, j] - dot(factor[i, :j], factor[j, :j])) / root
-        for i in range(j):
-            back[i, j] = -dot(factor[j, i:j], back[i, i:j]) / root
+        squares[i] = max(rest[i, i], 0.0)
+    factor = joined[:, m:]
+    for k in range(m):
+        longest = np.argmax(squares)
+        if squares[longest] <= TINY * largest:
+            break
+        root = np.sqrt(squares[longest])
+        for i in range(m):
+            if squares[i] >= 0.0:
+                factor[i, k] = (rest[i, longest] - dot(factor[i, :k], factor[longest, :k])) / root
+                squares[i] = max(squares[i] - factor[i, k] * factor[i, k], 0.0)
+            else:
+                back[i, k] = -dot(factor[longest, :k], back[i, :k]) / root
+        factor[longest, k], back[longest, k], squares[longest] = root, 1.0 / root, -1.0
     inner = joined.T @ joined
     for i in range(m):
         inner[i, i] += mass[i]
@@ -207,8 +209,7 @@ def end_epoch(state, others):
     """
     m, (size, columns), width = len(state.mass), state.turns.shape[1:], state.table.shape[1]
     first, second, masses, least = decompose(state.mass, state.products)
-    into = np.zeros((width, columns))  # what a row goes through; one without vectors of the epoch, `turn`
-    turn = np.zeros((size, columns))
+    into, turn = np.zeros((width, columns)), np.zeros((size, columns))  # of a row, and of one without vectors
     into[0, 0] = into[1, 1] = 1.0
     for j in range(m):
         into[LEAD + j, 0], into[LEAD + m + j, 0] = state.coefficients[LEAD + j], state.coefficients[LEAD + m + j]
@@ -227,10 +228,9 @@ def end_epoch(state, others):
             row[j] = moved[j] if j < columns else 0.0
         row[LEAD + 2 * m] = state.counts[EPOCH]
     state.coefficients[1:] = 0.0
+    state.products[:] = 0.0
     for i in range(m):
         state.mass[i] = masses[i]
-        for j in range(2 * m):
-            state.products[i, j] = 0.0
     state.counts[FILLED] = state.counts[RECENT] = 0.0
     if state.counts[EPOCH] >= epochs_between_sweeps(int(state.counts[SEEN]), m):
         sweep(state)

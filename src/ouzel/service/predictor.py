@@ -113,9 +113,14 @@ class Predictor:
 
     def described(self) -> dict[str, Any]:
         """Return settings, counts and figures as JSON values."""
+        space, reading = self.owner.model.space, self.owner.reading
         return {
             "name": self.name,
             **self.owner.report().to_json(),
+            "label": reading.label,
+            "weight": reading.options.weight,
+            "columns": {name: kind for name, kind in space.kinds.items() if kind},
+            "mixed": list(space.mixed),
             "examples_in_all": self.owner.model.examples,
             "log": self.owner.learnt,
             "up_since": self.begun,

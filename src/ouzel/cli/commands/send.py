@@ -31,7 +31,7 @@ def send(
     """
     try:
         from ouzel.service.client import Client
-        from ouzel.service.formats import lines_to_send
+        from ouzel.service.formats import lines_to_send, options_of
         from ouzel.service.tokens import read_token
     except ModuleNotFoundError as error:
         raise missing("`ouzel send`", str(error.name), "serve") from None
@@ -40,9 +40,10 @@ def send(
     counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)
     begun, shown = time.perf_counter(), 0
     with Client(to, token=None if token is None else read_token(token), model=name) as client:
+        options_of_model = options_of(client.model())
         for file in files:
             lines_before = 0
-            kind, lines = lines_to_send(file, format)
+            kind, lines = lines_to_send(file, format, options_of_model)
             for summary in client.learn_lines(lines, kind):
                 for refusal in summary["refusals"][: SHOWN - shown]:
                     print(f"{file}:{lines_before + refusal['line']}: {refusal['error']}", file=sys.stderr)

@@ -17,6 +17,16 @@ from ouzel.extras import missing
 
 NAME = "NAME"
 SECONDS = FLOAT._replace(name="SECONDS", expected="a number of seconds")
+def port_of(text: str) -> int:
+    """Return the number of a port; ValueError if it is none."""
+    number = int(text)
+    if not 1 <= number <= LAST_PORT:
+        raise ValueError(text)
+    return number
+
+
+LAST_PORT = 65535
+PORT = Kind("PORT", port_of, f"a port from 1 to {LAST_PORT}")
 SCOPES = Kind("SCOPES", words=lambda: ("predict", "learn", "admin"), listed=True)
 
 
@@ -58,7 +68,7 @@ class Access:
     host: Annotated[str, option("Address to listen on; any but this machine's own needs --tokens.", takes="HOST")] = (
         "127.0.0.1"
     )
-    port: Annotated[int, option("Port to listen on.")] = 8000
+    port: Annotated[int, option("Port to listen on.", takes=PORT)] = 8000
     tokens: Annotated[
         str | None, option("File with the tokens of clients and their scopes; see --new-token.", takes=FILE)
     ] = None
@@ -106,7 +116,7 @@ class Replication:
     ] = 0
     readers_port: Annotated[
         int | None,
-        option("Port of --workers next to a process that learns (--port + 1).", panel="Worker processes"),
+        option("Port of --workers next to a process that learns (--port + 1).", takes=PORT, panel="Worker processes"),
     ] = None
 
 

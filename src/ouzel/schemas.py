@@ -211,6 +211,7 @@ class Model(Report, kw_only=True):
     mixed: Annotated[list[str], about("columns that have had values of the other kind, too")]
     log: Annotated[Count, about("examples of the log that the model has learnt")]
     bytes: Annotated[float, about("of the model")] | UnsetType = UNSET
+    refused: Annotated[float, about("examples, since the start of the service")] | UnsetType = UNSET
     queue: Annotated[float, about("examples that wait to be learnt")] | UnsetType = UNSET
     queue_bytes: Annotated[float, about("of these")] | UnsetType = UNSET
     waiting_for_labels: Annotated[float, about("predicted examples whose label may still come")] | UnsetType = UNSET

@@ -163,7 +163,8 @@ def _table_rows(source: Source, format: Format, options: Options = DEFAULTS) -> 
                 kinds.decide(name, batch.column(name), not format.is_delimited, source.name)
                 decided |= {name} & set(kinds.known)
             if not format.is_delimited:
-                yield from rows_as_json(batch, source.name, {name for name in names if kinds.known.get(name) == CATEGORY})
+                words = {name for name in names if kinds.known.get(name) == CATEGORY}
+                yield from rows_as_json(batch, source.name, words)
                 continue
             for row in batch.to_pylist():
                 yield json.dumps({name: _cell_value(row[name], name, kinds) for name in names}).encode()

@@ -52,6 +52,7 @@ class Served(Predictor):
         )
         self.writer = Writer(self.owner, self.log, limits, self.pending_labels, self._learnt)
         self.snapshot_failure: str | None = None
+        self.refused = 0  # examples, since the start of the service
         self._alarms = 0  # that the log of the service has a line of
         self._snapshots = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -162,6 +163,7 @@ class Served(Predictor):
     def figures(self) -> dict[str, float]:
         """Return the figures of the model, its queue and its log for metrics."""
         waiting = {
+            "refused": self.refused,
             "queue": self.writer.waiting,
             "queue_bytes": self.writer.waiting_bytes,
             "waiting_for_labels": len(self.pending_labels),
@@ -188,6 +190,7 @@ class Served(Predictor):
         self._alarms = raised
         for one, result in zip(given, results, strict=True):
             if isinstance(result, Refused):
+                self.refused += 1
                 self.quarantine.append(
                     {"at": time.time(), "line": one.text[:2000].decode("utf-8", "replace"), **result._asdict()}
                 )

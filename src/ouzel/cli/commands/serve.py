@@ -17,6 +17,8 @@ from ouzel.extras import missing
 
 NAME = "NAME"
 SECONDS = FLOAT._replace(name="SECONDS", expected="a number of seconds")
+
+
 def port_of(text: str) -> int:
     """Return the number of a port; ValueError if it is none."""
     number = int(text)
@@ -149,6 +151,7 @@ def serve(
         from ouzel.service.server import Place, serve
         from ouzel.service.server import follow as follow_models
         from ouzel.service.service import promoted
+        from ouzel.service.shadowing import adapt_shadow
         from ouzel.service.tokens import make_token, read_token
     except ModuleNotFoundError as error:
         raise missing("the service", str(error.name), "serve") from None
@@ -195,6 +198,11 @@ def serve(
         waiting = (f"{folder.path}: a new model like that of {folders[0].path}, at its next alarm" for folder in new)
         for remark in chain(place.sound_parts(), sound, waiting):
             print(remark)
+        leader, *others = sorted(folders, key=lambda folder: folder.name != first)
+        for folder in others:
+            if folder.name == models.shadow and folder.begun and leader.begun:
+                said = adapt_shadow(folder, leader, write=False)
+                print(said or f"{folder.path}: reads what {leader.path} reads")
         return
     print(begin(folders[0], models.model, learner, settings, reading, given), file=sys.stderr)
     if models.init:

@@ -187,16 +187,11 @@ async def metrics(request: Request, service: Service) -> Response:
 
 async def models(request: Request, service: Service) -> Response:
     """The models there are, and their figures; one of them is meant by paths without a name."""
-    shadow = None if service.shadowing is None else service.shadowing.shadow.name
-    found = [
-        {"name": name, "first": name == service.first_name, "shadow": name == shadow, **served.figures()}
-        for name, served in service.models.items()
-    ]
-    return json_response(found)
+    return json_response(service.listed())
 
 
 async def promote(request: Request, service: Service) -> Response:
-    """Have a shadow, once it has caught up, take the place of the model that it follows."""
+    """Have a shadow, once it has caught up, take the place of the model that it follows; or 503 within a minute."""
     await service.promote(request.path_params["model"])
     return json_response({"first": service.first_name})
 

@@ -118,9 +118,7 @@ def part_of(record: bytes, start: int = 0, stop: int | None = None) -> bytes:
     return ROWS + pack_rows(take_rows(block, kept), *hash_of(memoryview(record)[len(ROWS) :]))
 
 
-def rows_as_json(
-    batch: pyarrow.RecordBatch, name: str = "the stream", categories: Collection[str] = ()
-) -> list[bytes]:
+def rows_as_json(batch: pyarrow.RecordBatch, name: str = "the stream", categories: Collection[str] = ()) -> list[bytes]:
     """Return the rows of a record batch as lines of JSON, which have the features of a file with these rows.
 
     Words of `categories` are never dates.

@@ -115,10 +115,11 @@ class Predictor:
 
     def described(self) -> dict[str, Any]:
         """Return settings, counts and figures as JSON values."""
-        space, reading = self.owner.model.space, self.owner.reading
+        space, reading, report = self.owner.model.space, self.owner.reading, self.owner.report().to_json()
         return {
             "name": self.name,
-            **self.owner.report().to_json(),
+            **report,
+            "warnings": [*report["warnings"], *self.owner.remarks.lines],
             "label": reading.label,
             "weight": reading.options.weight,
             "columns": {name: kind for name, kind in space.kinds.items() if kind},

@@ -181,9 +181,8 @@ class Served(Predictor):
 
     def _learnt(self, given: Sequence[Submitted], results: Sequence[Result], more: int) -> None:
         self.metrics.group(self.name, results, more)
-        if self.owner.model.remark is not None:
-            self.say(f"{self.name}: {self.owner.model.remark}")
-            self.owner.model.remark = None
+        for line in self.owner.remarks.unsaid():
+            self.say(f"{self.name}: {line}")
         raised = self.owner.alarm.raised
         for event in list(self.owner.drift)[self._alarms - raised :] if raised > self._alarms else ():
             self.say(f"{self.name}: {event}")

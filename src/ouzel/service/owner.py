@@ -34,6 +34,7 @@ from ouzel.model.room import check_block
 from ouzel.model.tasks.task import Outcome
 from ouzel.service.batching import MOMENT, WouldBlockError
 from ouzel.service.column_remarks import ColumnRemarks
+from ouzel.service.example import example_of
 from ouzel.service.limits import Answer, Line, Row, ServiceLimits
 from ouzel.service.reading import Reading
 from ouzel.streams.block import Block
@@ -159,6 +160,11 @@ class Owner:
         with self.lock:
             found = most_important(self.model, n)
         return [{"class": label, **as_json(part)} for label, part in found]
+
+    def example(self) -> dict[str, str | float]:
+        """Return an example of the columns that the model knows."""
+        with self.lock:
+            return example_of(self.model)
 
     def report(self) -> Report:
         """Return the figures so far."""

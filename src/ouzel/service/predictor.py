@@ -124,6 +124,8 @@ class Predictor:
             "weight": reading.options.weight,
             "columns": {name: kind for name, kind in space.kinds.items() if kind},
             "mixed": list(space.mixed),
+            "example": self.owner.example(),
+            "calibration_weights": self.owner.run.scores.calibration.weights,
             "examples_in_all": self.owner.model.examples,
             "log": self.owner.learnt,
             "up_since": self.begun,

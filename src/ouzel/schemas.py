@@ -205,8 +205,15 @@ class Model(Report, kw_only=True):
 
     name: Annotated[str, about("by which paths name it")]
     examples_in_all: Annotated[Count, about("that the model has learnt, before its log too")]
+    label: Annotated[str, about("the member that is the label")]
+    weight: Annotated[str | None, about("the member that is the importance weight")]
+    columns: Annotated[dict[str, str], about("kinds of the columns that the model knows: number, category, date, …")]
+    mixed: Annotated[list[str], about("columns that have had values of the other kind, too")]
+    example: Annotated[dict[str, str | float], about("of columns that the model knows: words, means, dates")]
+    calibration_weights: Annotated[list[float], about("examples in each bin of the calibration, by importance")]
     log: Annotated[Count, about("examples of the log that the model has learnt")]
     bytes: Annotated[float, about("of the model")] | UnsetType = UNSET
+    refused: Annotated[float, about("examples, since the start of the service")] | UnsetType = UNSET
     queue: Annotated[float, about("examples that wait to be learnt")] | UnsetType = UNSET
     queue_bytes: Annotated[float, about("of these")] | UnsetType = UNSET
     waiting_for_labels: Annotated[float, about("predicted examples whose label may still come")] | UnsetType = UNSET

@@ -17,6 +17,7 @@ import scipy.sparse as sparse
 import ouzel
 from ouzel.cli.app import run
 from ouzel.model.model import Model
+from ouzel.service.formats import lines_to_send
 from ouzel.service.limits import Refused
 from ouzel.service.reading import Reading
 from ouzel.sketches.hashing import feature_id
@@ -25,7 +26,7 @@ from ouzel.streams.labels import labels_in
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading
 from ouzel.streams.logs.stream import LogStream
-from ouzel.streams.options import make_options
+from ouzel.streams.options import Options, make_options
 from tests.service.conftest import start
 from tests.streams.logs.memory_log import MemoryLog
 
@@ -57,18 +58,25 @@ VALUES = {  # of a type of column: a value by chance, and its zero if it has one
     "amount": (lambda rng: Decimal(int(rng.integers(1, 999))) / 100, Decimal("0.00")),
     "bytes": (lambda rng: str(rng.choice(["Rome", "é"])).encode(), None),
     "period": (lambda rng: pandas.Period(f"2024-{rng.integers(1, 13):02}", "M"), pandas.Period("1970-01", "M")),
+    "list of numbers": (lambda rng: [Decimal(int(n)) / 4 for n in rng.integers(-9, 9, rng.integers(1, 4))], None),
+    "list of bytes": (lambda rng: [str(word).encode() for word in rng.choice(["a", "é"], 2)], None),
+    "list of days": (lambda rng: [dt.date(2024, 1, 1 + int(day)) for day in rng.integers(0, 9, 2)], None),
     "list": (lambda rng: [str(word) for word in rng.choice(["a", "b", "True"], rng.integers(1, 4))], None),
 }
 TYPES = {
     "truths as words": pyarrow.string(),
     "amount": pyarrow.decimal128(7, 2),
+    "list of numbers": pyarrow.list_(pyarrow.decimal128(7, 2)),
     "moment elsewhere": pyarrow.timestamp("us", "+01:00"),
 }
 VARIANTS = ("full", "zeros", "missing")
 WORDS_FOR_NOTHING = ("", "NA", "N/A", "null", "?", "-")
 FILES = ("csv", "tsv", "jsonl", "parquet", "feather")
 FRAMES = ("pandas", "polars", "arrow")
-ENTRIES = (*FILES, *FRAMES, "dictionaries", "single", "http", "http one by one", "http arrow", "log", "arrow log")
+SENT = ("send csv", "send parquet", "send feather")  # by `ouzel send`
+TYPED_TABLES = ("parquet", "feather", *FRAMES, "http arrow", "arrow log", *SENT[1:])
+HTTP = ("http", "http one by one", "http arrow")
+ENTRIES = (*FILES, *FRAMES, "dictionaries", "single", *HTTP, "log", "arrow log", *SENT)
 
 
 @cache
@@ -91,6 +99,8 @@ def table(kind, variant):
 
 def as_text(value):
     """A value as people write it in a file of text."""
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, dt.timedelta):
@@ -173,6 +183,10 @@ def blocks_of(entry, kind, rows, labels, path, model):
             for block in [reading.numbers.block(batch) or of_lines(reading, rows_as_json(batch))]
         ]
     lines = json_lines(rows, labels)
+    if entry in SENT:
+        format = entry.removeprefix("send ")
+        _, found = lines_to_send(str(wrote(path / f"s.{format}", format, kind, rows, labels)), None, reading.options)
+        lines = list(found)
     if entry == "http one by one":
         return [of_lines(reading, [line]) for line in lines]
     return [of_lines(reading, lines)]
@@ -226,7 +240,7 @@ def names_in(blocks):
 
 
 def entries_of(kind):
-    return [entry for entry in ENTRIES if kind != "list" or entry not in ("csv", "tsv")]
+    return [entry for entry in ENTRIES if not kind.startswith("list") or entry not in ("csv", "tsv", "send csv")]
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +269,7 @@ def test_the_same_table_is_the_same_ids_and_values_at_every_entry_point(kind, va
 @pytest.mark.parametrize("trained", ["csv", "jsonl", "pandas", "dictionaries"])
 def test_a_model_gives_the_same_probabilities_at_every_entry_point(kind, variant, trained, path):
     rows, labels = table(kind, variant)
-    trained = "parquet" if kind == "list" and trained == "csv" else trained
+    trained = "parquet" if kind.startswith("list") and trained == "csv" else trained
     model = Model("adagrad")
     for block in blocks_of(trained, kind, rows, labels, path, None):
         model.learn(block)
@@ -333,15 +347,15 @@ def test_a_cell_of_another_kind_than_the_model_knows_has_one_verdict_at_every_en
     for written in (False, True):
         rows = kinds_of(known, given, written, alone)
         texts = [{**row, "x": str(row["x"])} for row in rows]
-        untyped = ("csv", "tsv")
+        untyped = ("csv", "tsv", "send csv")
         if written:
             entries = [entry for entry in entries_of("text") if not (alone and entry in untyped)]
         else:
-            entries = [*TYPED, "parquet", "feather", *FRAMES, "http arrow", "arrow log", *untyped] if alone else TYPED
+            entries = [*TYPED, *TYPED_TABLES, *untyped] if alone else TYPED
         refused = (known, given) in REFUSED or ((known, given) in NUMBERS_AMONG_WORDS and not written)
         found = {}
         for entry in entries:
-            typed_column = entry in ("parquet", "feather", *FRAMES, "http arrow", "arrow log")
+            typed_column = entry in TYPED_TABLES
             found[entry] = verdict(entry, known, texts if written and typed_column else rows, path)
 
         found["learn_one"] = verdict("single", known, rows, path, learning=True)
@@ -504,12 +518,68 @@ def test_words_for_nothing_are_missing_in_a_column_of_numbers_at_every_entry_poi
         assert rows_of(blocks_of(entry, "number", rows, labels, path, None)) == expected, entry
     for entry in ("csv", "jsonl", "dictionaries", "http", "http one by one", "log"):
         assert rows_of(blocks_of(entry, "number", rows, labels, path, model)) == expected, entry
-    for entry in ("parquet", "pandas", "polars", "arrow", "arrow log", "http arrow"):
+    for entry in ("parquet", "pandas", "polars", "arrow", "arrow log", "http arrow", *SENT[1:]):
         assert rows_of(blocks_of(entry, "number", texts, labels, path, model)) == expected, entry
     estimator = ouzel.OnlineClassifier("adagrad")
     estimator.model_ = model
     estimator.predict_one(rows[0])
     assert single_rows(estimator, rows) == expected
+
+
+CODED = {
+    "numbers": pyarrow.array([1.5, 2.0, None, 1.5]),
+    "whole numbers": pyarrow.array([3, 1, 3, None]),
+    "truths": pyarrow.array([True, False, None, True]),
+    "days": pyarrow.array([dt.date(2024, 1, 2), None, dt.date(2023, 1, 1), dt.date(2024, 1, 2)]),
+    "words": pyarrow.array(["a", "TRUE", "NA", " b "]),
+    "bytes": pyarrow.array([b"a", None, "é".encode(), b"a"]),
+}
+
+
+@pytest.mark.parametrize("name", CODED)
+def test_a_column_of_codes_holds_categories_at_every_entry_point(name, path):
+    rows = {"x": CODED[name].dictionary_encode(), "n": [1.0, 2.0, 3.0, 4.0], "__index_level_0__": [7, 8, 9, 10]}
+    labels = ["yes", "no"] * 2
+    given = pyarrow.table({**rows, "y": labels})
+    pyarrow.feather.write_feather(given, path / "codes.feather")
+    expected = list(ouzel.read(path / "codes.feather", label="y"))
+    reading = Reading(Model("ogd"), {"label": "y", "sample": 0, "ignore": ["_id"]})
+    lines = list(lines_to_send(str(path / "codes.feather"), None)[1])
+    (batch,) = given.to_batches()
+    log = LogStream(MemoryLog([stream_of(batch)], 1), Decoder, None, make_options({"label": "y"}), LogReading(), None)
+    with log as stream:
+        followed = list(stream)
+
+    assert any(name.startswith("x=") for name in names_in(expected))
+    for found in ([of_lines(reading, lines)], [of_lines(reading, rows_as_json(batch))], followed):
+        assert rows_of(found) == rows_of(expected)
+        assert names_in(found) == names_in(expected)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "feather"])
+def test_words_that_look_like_dates_among_others_are_sent_as_words(format, path):
+    rows = [{"x": word, "n": 1.0} for word in ("2024-01-02", "soon", "2024-01-02 12:00", "TRUE")]
+    wrote(path / f"mixed.{format}", format, "word", rows, ["2024-01-02", "later"] * 2)
+    reading = Reading(Model("ogd"), {"label": "y", "sample": 0, "ignore": ["_id"]})
+    lines = list(lines_to_send(str(path / f"mixed.{format}"), None, Options(label="y"))[1])
+    expected, found = list(ouzel.read(path / f"mixed.{format}", label="y")), [of_lines(reading, lines)]
+
+    assert names_in(found) == names_in(expected) == {"n", "x=2024-01-02", "x=2024-01-02 12:00", "x=soon", "x=true"}
+    assert rows_of(found) == rows_of(expected)
+    assert labels_in(found[0]) == labels_in(expected[0])
+
+
+def test_rows_of_ids_and_what_holds_no_words_are_not_sent(path):
+    table = pyarrow.table({"indices": [[1, 5]], "values": [[0.5, 1.0]], "y": [1]})
+    pyarrow.parquet.write_table(table, path / "sparse.parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"x": [[[1]], [[2]]], "y": [1, 2]}), path / "nested.parquet")
+
+    with pytest.raises(ouzel.OuzelError, match=r"sparse\.parquet: has rows of ids and values, which have no names"):
+        list(lines_to_send(str(path / "sparse.parquet"), None)[1])
+    nested = path / "nested.parquet"
+    for read in (lambda: lines_to_send(str(nested), None)[1], lambda: ouzel.read(nested)):
+        with pytest.raises(ouzel.OuzelError, match="column 'x' holds list"):
+            list(read())
 
 
 def test_marks_of_nothing_are_words_in_a_column_of_categories(path):

@@ -12,7 +12,8 @@ from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
-from ouzel.service.service import Service, Shadowing
+from ouzel.service.service import Service
+from ouzel.service.shadowing import Shadowing
 from ouzel.service.tokens import Tokens
 
 with warnings.catch_warnings():

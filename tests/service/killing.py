@@ -40,14 +40,17 @@ def free_port() -> int:
 class Running:
     """A service in a process of its own, forked from this one so that it starts in a moment."""
 
-    def __init__(self, folder: Folder, snapshot_every: float = 0.2, place: Place | None = None) -> None:
+    def __init__(
+        self, folder: Folder, snapshot_every: float = 0.2, place: Place | None = None, shadow: Folder | None = None
+    ) -> None:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         place = replace(place or Place(), port=self.port, log="none", snapshot_every=snapshot_every)
         alone = not place.workers  # what is ended with its parent may have no processes of its own
+        served = ([folder], place) if shadow is None else ([folder, shadow], place, shadow.name)
         fork = multiprocessing.get_context("fork")
         for seconds in PATIENCE:
-            self.process = fork.Process(target=serve, args=([folder], place), daemon=alone)
+            self.process = fork.Process(target=serve, args=served, daemon=alone)
             self.process.start()
             if self._listens(seconds):
                 return

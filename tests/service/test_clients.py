@@ -108,6 +108,40 @@ def test_a_log_is_sent_again_and_what_cannot_be_is_one_line(running, tmp_path, c
     assert "rows of another text than JSON" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ('{"x": 1}\n' * 3, 1, "0 examples learnt"),
+        ('{"x": 1}\n{"label": "a", "x": 1}\n', 0, "1 examples learnt"),
+    ],
+    ids=["all", "some"],
+)
+def test_the_reason_of_the_first_refusal_is_printed_and_the_status_is_1_if_all_are(
+    running, tmp_path, capsys, text, status, said
+):
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    reason = "found no label; expected 'label' to be a number or a name"
+
+    assert run(["send", str(path), "--to", running.address]) == status
+    printed = capsys.readouterr()
+    assert said in printed.out
+    assert f"were refused; the first: {reason}" in printed.out
+    assert f"a.jsonl:1: {reason}" in printed.err
+    assert run(["send", str(path), "--to", running.address, "--json"]) == status
+    assert check("send", json.loads(capsys.readouterr().out)).reason == reason
+
+
+def test_a_port_is_one_of_those_that_there_are(tmp_path, capsys):
+    for option, port in (("--port", "70000"), ("--port", "0"), ("--port", "-1"), ("--readers-port", "65536")):
+        assert run(["serve", "--data", str(tmp_path / "d"), option, port, "--check"]) == 2
+        assert capsys.readouterr().err == f"ouzel: {option} takes a port from 1 to 65535; got {port!r}\n"
+    assert not (tmp_path / "d").exists()
+    for address in ("http://localhost:70000", "localhost:8000", "ftp://localhost"):
+        assert run(["send", str(tmp_path / "a.jsonl"), "--to", address]) == 2
+        assert address in capsys.readouterr().err
+
+
 def test_a_sent_file_is_summed_up_for_people(running, tmp_path, capsys):
     (tmp_path / "a.jsonl").write_text('{"label": "a", "x": 1}\n' * 3)
     run(["send", str(tmp_path / "a.jsonl"), "--to", running.address])

@@ -162,9 +162,24 @@ def test_this_machine_is_answered_by_each_of_its_names(client, host):
     assert client.get("/v1/model", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "[::2]", "127.0.0.1.evil.example:80", ""])
+OTHER_HOSTS = ["evil.example", "localhost.evil.example", "[::2]", "127.0.0.1.evil.example:80", ""]
+OTHER_HOSTS += ["localhost:8000@evil.example", "localhost:8000, evil.example", "localhost:http", "a@localhost"]
+OTHER_HOSTS += [
+    "localhost, localhost",
+    "localhost:-1",
+    "localhost:8000/evil.example",
+    "localhost:8000#",
+    "localhost:1:2",
+]
+
+
+@pytest.mark.parametrize("host", OTHER_HOSTS)
 def test_no_other_name_is(client, host):
     assert client.get("/v1/model", headers={"Host": host}).status_code == 421
+
+
+def test_a_request_with_two_hosts_is_refused(client):
+    assert client.get("/v1/model", headers=[("Host", "localhost"), ("Host", "localhost")]).status_code == 421
 
 
 def test_headers_keep_browsers_safe(client):

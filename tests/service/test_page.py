@@ -1,5 +1,6 @@
 """The page in a browser: its numbers are those of the service, and nothing goes wrong in the console."""
 
+import json
 import os
 import shutil
 
@@ -99,6 +100,73 @@ def test_the_page_tells_where_a_log_stands_that_feeds_the_model(browser, tmp_pat
 
         assert (cells["log"], cells["last learnt"]) == (feed["log"], str(feed["position"][""]))
         assert (cells["examples"], cells["to come"], cells["refused"]) == ("1,234", "0", "0")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert said == []
+    finally:
+        running.end()
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_shows_warnings_an_example_of_its_own_columns_and_dots_by_count(browser, tmp_path, width):
+    folder, said = Folder(tmp_path / "model"), []
+    begin(folder, None, "adagrad", {}, {})
+    running = Running(folder)
+    try:
+        lines = [{"label": "ab"[k % 3 == 0], "x": k % 7 + 0.5, "city": f"c{k % 4}"} for k in range(400)]
+        httpx.post(f"{running.address}/v1/learn", json=lines)
+        httpx.post(f"{running.address}/v1/learn", json={"label": "a", "x": "oops"})
+        page = opened(browser, running.address, said, viewport={"width": width, "height": 800})
+        page.wait_for_selector("#warnings li")
+        model = httpx.get(f"{running.address}/v1/model").json()
+
+        assert [line.inner_text() for line in page.query_selector_all("#warnings li")] == model["warnings"]
+        assert "the word 'oops' among numbers" in page.inner_text("#warnings")
+        example = json.loads(page.input_value("#example"))
+        assert example == model["example"]
+        assert example.keys() <= {"x", "city"}
+        page.click("#try button")
+        page.wait_for_selector("#said")
+        assert (
+            page.inner_text("#said") == httpx.post(f"{running.address}/v1/predict", json=example).json()["prediction"]
+        )
+        page.fill("#example", '{"x": 1}')
+        page.wait_for_timeout(6000)
+        assert page.input_value("#example") == '{"x": 1}', "what somebody wrote stays"
+        dots = [float(dot.get_attribute("r")) for dot in page.query_selector_all("#calibration .dot")]
+        areas = [radius**2 / max(dots) ** 2 for radius in dots]
+        counts = model["calibration_weights"]
+        for area, count in zip(areas, counts, strict=True):
+            assert area == pytest.approx(max((1.5 / 9) ** 2, count / max(counts)), abs=0.01)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert said == []
+    finally:
+        running.end()
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_goes_on_with_a_promoted_model_and_shows_what_a_shadow_refuses(browser, tmp_path, width):
+    folders, said = [Folder(tmp_path / name) for name in ("model", "next")], []
+    for folder in folders:
+        begin(folder, None, "adagrad", {}, {})
+    running = Running(folders[0], shadow=folders[1])
+    try:
+        httpx.post(f"{running.address}/v1/learn", json=examples(50))
+        page = opened(browser, running.address, said, viewport={"width": width, "height": 800})
+        page.wait_for_selector("#models td:text-is('next (shadow)')")
+        names = {cell.get_attribute("data-name") for cell in page.query_selector_all("#models td")}
+        assert {"refused", "behind"} <= names
+        assert page.input_value("#model") == "model"
+        assert httpx.post(f"{running.address}/v1/models/next/promote").status_code == 200
+        httpx.post(f"{running.address}/v1/learn", json=examples(7))
+        page.wait_for_selector("[data-figure=examples] b:text-is('57')")
+        assert page.input_value("#model") == "next"
+        page.wait_for_selector("#models td:text-is('next (first)')")
+        page.select_option("#model", "model")
+        page.wait_for_selector("[data-figure=examples] b:text-is('50')")
+        page.wait_for_timeout(6000)
+        assert page.input_value("#model") == "model", "what somebody chose stays"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert said == []
     finally:

@@ -93,6 +93,12 @@ class Calibration:
         weight, promised, came = self.bins[:, self.bins[WEIGHT] > 0.0]
         return list(zip((promised / weight).tolist(), (came / weight).tolist(), strict=True))
 
+    @property
+    def weights(self) -> list[float]:
+        """Examples in each of those bins, by importance."""
+        found: list[float] = self.bins[WEIGHT, self.bins[WEIGHT] > 0.0].tolist()
+        return found
+
 
 class Stretch(NamedTuple):
     """Predictions between two points, of one level."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -92,6 +92,16 @@ class Router:
             await send({"type": f"lifespan.{state}.complete"})
 
 
+class FirstModel:
+    """The first model at each use, so that a request that began before a promotion goes on with the promoted model."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._service.first, name)
+
+
 def _handler(endpoint: Endpoint, service: Service, tokens: Tokens | None) -> Handler:
     """Return the handler of an endpoint, which admits a request and finds the model that the request names."""
 
@@ -101,7 +111,9 @@ def _handler(endpoint: Endpoint, service: Service, tokens: Tokens | None) -> Han
         if not endpoint.of_model:
             return await endpoint.handle(request, service)
         name = request.path_params.get("model")
-        served = service.first if name is None else service.models.get(name)
+        served: Any = service.models.get(name) if name is not None else service.first
+        if name is None and endpoint.scope == "learn":
+            served = FirstModel(service)
         if served is None:
             raise ProblemError(404, f"there is no model {name!r}; there are {', '.join(service.models)}")
         return await endpoint.handle(request, served)

@@ -216,11 +216,11 @@ def begin(
         hashing = {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
         model = Model(learner or catalogue.DEFAULT, **given, **hashing, **settings)
         said = f"{folder.path}: beginning a new model"
-    folder.begin(model, {**notes, "reading": _lines_read({**notes.get("reading", {}), **reading})})
+    folder.begin(model, {**notes, "reading": lines_read({**notes.get("reading", {}), **reading})})
     return said
 
 
-def _lines_read(reading: dict[str, Any]) -> dict[str, Any]:
+def lines_read(reading: dict[str, Any]) -> dict[str, Any]:
     """Return the options for reading lines: nothing depends on which line comes first, and ids are not features."""
     known = {name: value for name, value in reading.items() if name in (*OF_JSON, *OF_MESSAGES, "bits", "seed")}
     ignored = [name for name in known.get("ignore", ()) if name != ID]

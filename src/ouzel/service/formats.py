@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.block import ROWS, Block
-from ouzel.streams.feature_space import NUMBER
+from ouzel.streams.dates import is_iso
+from ouzel.streams.feature_space import CATEGORY, NUMBER, OTHER, FeatureSpace
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Family, Format, find_format
-from ouzel.streams.formats.records import ID, examples_in, is_rows, records_in, rows_of
+from ouzel.streams.formats.records import ID, examples_in, is_rows, records_in, rows_as_json, rows_of
 from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import Limits
 from ouzel.streams.missing import is_missing, is_na_in_numbers
@@ -22,7 +23,8 @@ from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.error_context import error_context, wrap_errors
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import flat
+from ouzel.streams.tables.arrow_types import flat, holds_blocks
+from ouzel.streams.tables.columns import check_names, has_sparse_rows, is_named
 from ouzel.streams.tables.schema import ColumnKinds
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 JSON_LINES = FORMATS["jsonl"]
 READ = tuple(format for format in FORMATS.values() if format.media_types)
 """Formats of request bodies that can be learnt."""
-DEFAULTS = Options()
+DEFAULTS = Options(label="label")
 WEIGHT = "_weight"  # member of an importance weight, where no other is named
 
 
@@ -70,10 +72,19 @@ def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes]:
         yield json.dumps(found, ensure_ascii=False).encode()
 
 
-def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
+def options_of(described: Mapping[str, Any]) -> Options:
+    """Return the options to read tables for a model that `/v1/model` describes."""
+    kinds = described.get("columns", {})
+    mixed = {name: OTHER[kinds[name]] for name in described.get("mixed", ()) if kinds.get(name) in OTHER}
+    space = FeatureSpace(named=bool(kinds), kinds=kinds, mixed=mixed, open_vocabulary=True)
+    return Options(label=described.get("label", "label"), weight=described.get("weight"), space=space)
+
+
+def lines_to_send(path: str, format: str | None, options: Options = DEFAULTS) -> tuple[str, Iterator[bytes]]:
     """Return the media type and the lines of a file to send: its own lines, or the rows of a table as JSON objects.
 
-    Of a file of records the lines are those that a service has logged.
+    These have the features that `ouzel train` reads in the table, with the options of the model. Of a file of records
+    the lines are those that a service has logged.
     """
     source = open_source(path)
     found = find_format(source, format)
@@ -83,7 +94,7 @@ def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
         raise OuzelError(f"{path}: is an array, whose rows have no names to send; convert it first: `ouzel convert`")
     if found.is_lines and found.media_types:
         return found.media_types[0], _text_lines(source, found)
-    return JSON_LINES.media_types[0], _table_rows(source, found)
+    return JSON_LINES.media_types[0], _table_rows(source, found, options)
 
 
 def _logged_lines(source: Source) -> Iterator[bytes]:
@@ -140,25 +151,44 @@ def _table_rows(source: Source, format: Format, options: Options = DEFAULTS) -> 
     """
     from ouzel.streams.formats.batches import record_batches  # which only tables need
 
-    typed, kinds = not format.is_delimited, ColumnKinds(options)
+    kinds = ColumnKinds(options)
+    decided = {ID, options.label, options.weight}  # a few rows of a body say little against what the model knows
+    decided |= set(kinds.known) if isinstance(source, BodySource) else set()
     with error_context(source, format.name):
         for batch in record_batches(source, DEFAULTS, format, lambda count: None):
-            if not typed and batch.num_rows:
-                for name in set(batch.schema.names) - set(kinds.known):
-                    kinds.decide(name, batch.column(name), typed, source.name)
+            names = [name for name in batch.schema.names if is_named(name)]
+            check_names(names, source.name, options.limits)
+            _check_rows(batch.schema, source.name)
+            for name in [name for name in names if name not in decided] if batch.num_rows else ():
+                kinds.decide(name, batch.column(name), not format.is_delimited, source.name)
+                decided |= {name} & set(kinds.known)
+            if not format.is_delimited:
+                words = {name for name in names if kinds.known.get(name) == CATEGORY}
+                yield from rows_as_json(batch, source.name, words)
+                continue
             for row in batch.to_pylist():
-                if not typed:
-                    row = {name: _cell_value(cell, name, kinds) for name, cell in row.items()}
-                known = {name: cell if cell == cell else None for name, cell in row.items()}
-                yield json.dumps(known, default=str).encode()
+                yield json.dumps({name: _cell_value(row[name], name, kinds) for name in names}).encode()
 
 
-def _cell_value(cell: str | None, column: str, kinds: ColumnKinds) -> float | str | None:
-    """Return the value of a cell of text: a number if its column holds numbers, a word, or None."""
+def _check_rows(schema: pyarrow.Schema, name: str) -> None:
+    """Refuse tables whose columns are not features by name."""
+    if holds_blocks(schema) or has_sparse_rows(schema):
+        found = "has rows of ids and values, which have no names to send"
+        raise DataError.at(name, found, advice=f"learn it with `ouzel train {name}`, or send what it was made from")
+
+
+def _cell_value(cell: str | None, column: str, kinds: ColumnKinds) -> float | str | list[str] | None:
+    """Return the value of a cell of text: a number if its column holds numbers, a word, or None.
+
+    A category that would be read as a date is a list of one word. A column whose kind was not decided is no feature.
+    """
     if cell is None or is_missing(cell):
         return None
-    if column == ID or kinds.known[column] != NUMBER:
-        return cell
+    kind = kinds.known.get(column)
+    if kind == CATEGORY and is_iso(cell.strip(" ")):
+        return [cell]
+    if kind != NUMBER:
+        return cell if kind is not None or column == ID or not is_number(cell) else float(cell)
     if is_na_in_numbers(cell.strip(" ")):
         return None
     return float(cell) if is_number(cell) else cell

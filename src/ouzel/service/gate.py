@@ -8,6 +8,7 @@ nothing here: browsers send the site of the page with every request.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator
 from functools import lru_cache
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 WHOLE = "ouzel.whole"  # in the scope of a request whose body arrived whole before it was read
 WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # in its scope: timeout of the next part, seconds for later ones
+HOST = re.compile(r"(?P<name>[^@,]*):(?P<port>[0-9]*)")
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 PORTS = {"http": "80", "https": "443"}  # defaults
 SECURITY = [
@@ -48,7 +50,8 @@ def admit(request: Request, tokens: Tokens | None, scope: str | None) -> None:
     """Refuse a request from a wrong host or site, or without the scope it needs; nothing of its body is read yet."""
     headers = dict(reversed(request.scope["headers"]))  # bytes; the first header of a name counts
     host, site, origin = headers.get(b"host", b""), headers.get(b"sec-fetch-site"), headers.get(b"origin")
-    if tokens is None and not _is_here(host):  # so that another site cannot point its own name here
+    several = sum(name == b"host" for name, _ in request.scope["headers"]) > 1
+    if tokens is None and (several or not _is_here(host)):  # so that another site cannot point its own name here
         raise ProblemError(421, "a service without tokens answers for localhost alone")
     if (site is not None or origin is not None) and request.scope["method"] not in SAFE:
         _check_site(host, site, origin)
@@ -73,9 +76,11 @@ def split_host(text: str, port: str = "") -> tuple[str, str]:
 
     >>> split_host("Localhost:8000"), split_host("[::1]", "80"), split_host("[::1]:8000")
     (('localhost', '8000'), ('[::1]', '80'), ('[::1]', '8000'))
+    >>> split_host("localhost:8000@evil.example")  # no port, and so no name of this machine
+    ('localhost:8000@evil.example', '')
     """
-    name, colon, found = text.rpartition(":")
-    return (name.lower(), found) if colon and not found.endswith("]") else (text.lower(), port)
+    found = HOST.fullmatch(text)
+    return (found["name"].lower(), found["port"]) if found else (text.lower(), port)
 
 
 @lru_cache(64)

@@ -97,11 +97,17 @@ class ServiceLimits:
     queue: int = 20_000  # examples that may wait to be learnt
     queue_bytes: int = 256 << 20  # of those examples, and of long requests that wait to be answered
     connections: int = 1_000
+    streams: int = 200  # of events, and at most half of the connections
     seconds: float = 30.0  # allowed for the next part of a body
     unlabelled: int = 100_000  # examples that wait for their labels
     unlabelled_bytes: int = 256 << 20  # of those examples, in memory and on disk
     unlabelled_hours: float = 168.0
     quarantine: int = 100  # refused lines that are kept for inspection
+
+    @property
+    def most_streams(self) -> int:
+        """Streams of events that may be open: others are answered whatever their number."""
+        return max(1, min(self.streams, self.connections // 2))
 
     def exceeded(self, line: Line) -> Refused | None:
         """Return why a line is too large for one example; None if it is not."""

@@ -74,6 +74,9 @@ class Metrics:
         )
         self.latencies: dict[str, deque[float]] = {}
         self._by_request: dict[tuple[str, str, int], tuple[Counter, Histogram, deque[float]]] = {}  # looked up once
+        self.streams = 0  # of events, that are open
+        open_streams = Gauge("ouzel_event_streams", "Streams of events that are open", registry=registry)
+        open_streams.set_function(lambda: self.streams)
         self._learnt, self._answered = PerSecond(), PerSecond()
         self._adding_route = threading.Lock()
 

@@ -33,6 +33,8 @@ from ouzel.model.model import Model
 from ouzel.model.room import check_block
 from ouzel.model.tasks.task import Outcome
 from ouzel.service.batching import MOMENT, WouldBlockError
+from ouzel.service.column_remarks import ColumnRemarks
+from ouzel.service.example import example_of
 from ouzel.service.limits import Answer, Line, Row, ServiceLimits
 from ouzel.service.reading import Reading
 from ouzel.streams.block import Block
@@ -74,6 +76,7 @@ class Owner:
         self.run = _run_of(self.model)
         self.alarm = Alarm()  # of this start of the service
         self.drift: deque[Drift] = deque(maxlen=MOST_EVENTS)  # the last alarms; their examples are numbers of the log
+        self.remarks = ColumnRemarks(self.model.bits)  # of this start of the service
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
@@ -118,6 +121,10 @@ class Owner:
             outcome = self.run.learn(block)
             self.run.features.add(block)
             self.record.extend(self.digest, block)
+            self.remarks.look(self.model, block, self.learnt)
+            if self.model.remark is not None:
+                self.remarks.add(self.model.remark)
+                self.model.remark = None
             for event in self.alarm.add(errors_of(self.model.task, outcome)):
                 number = self.learnt - (self.alarm.examples - event.example)
                 self.drift.append(event._replace(example=number))
@@ -153,6 +160,11 @@ class Owner:
         with self.lock:
             found = most_important(self.model, n)
         return [{"class": label, **as_json(part)} for label, part in found]
+
+    def example(self) -> dict[str, str | float]:
+        """Return an example of the columns that the model knows."""
+        with self.lock:
+            return example_of(self.model)
 
     def report(self) -> Report:
         """Return the figures so far."""

@@ -64,17 +64,23 @@ class PendingLabels:
         """Whether so much is unwritten that it should be written at once."""
         return len(self._new) >= ROWS or self._new_bytes >= ENOUGH
 
-    def add(self, id: str, line: bytes) -> None:
-        """Add an example; replace one with the same id, and drop the oldest to make room."""
+    def add(self, id: str, line: bytes, at: float | None = None) -> None:
+        """Add an example of now, or of a time; replace one with the same id, and drop the oldest to make room."""
         with self._lock:
             self._take_out(id)
-            entry = self._waiting[id] = self._new[id] = Waiting(id, line, time.time())
+            entry = self._waiting[id] = self._new[id] = Waiting(id, line, time.time() if at is None else at)
             self._gone.discard(id)  # the commit replaces it
             self.bytes += entry.size
             self._new_bytes += entry.size
             while self._waiting and (limit := self._exceeded()):
                 self._take_out(next(iter(self._waiting)))
                 self._dropped(limit)
+
+    def hand_over(self, other: PendingLabels) -> None:
+        """Have all examples wait in another place."""
+        for entry in list(self._waiting.values()):
+            other.add(entry.id, entry.line, entry.at)
+            self.remove(entry.id)
 
     def find(self, id: str) -> Waiting | None:
         """Return the example of an id, unless it is too old."""

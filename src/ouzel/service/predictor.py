@@ -15,6 +15,7 @@ import httpx
 
 from ouzel.errors import OuzelError
 from ouzel.service.batching import MOMENT, SMALL, BackgroundThread, Batcher, WouldBlockError
+from ouzel.service.events import Events, Moment, event_of
 from ouzel.service.feed import Feed
 from ouzel.service.limits import Answer, Line, Refused, ServiceLimits
 from ouzel.service.metrics import Metrics
@@ -41,6 +42,7 @@ class Predictor:
         self.feeds: list[Feed] = []
         self.background = BackgroundThread(name, limits)
         self.batcher = Batcher(self.predict_now, self._predict_in_background)  # of single lines
+        self.events = Events(self._moment, lambda: self.ending)
         self._figures: dict[str, float] = {}  # the last known ones
 
     def warm_up(self) -> None:
@@ -113,9 +115,17 @@ class Predictor:
 
     def described(self) -> dict[str, Any]:
         """Return settings, counts and figures as JSON values."""
+        space, reading, report = self.owner.model.space, self.owner.reading, self.owner.report().to_json()
         return {
             "name": self.name,
-            **self.owner.report().to_json(),
+            **report,
+            "warnings": [*report["warnings"], *self.owner.remarks.lines],
+            "label": reading.label,
+            "weight": reading.options.weight,
+            "columns": {name: kind for name, kind in space.kinds.items() if kind},
+            "mixed": list(space.mixed),
+            "example": self.owner.example(),
+            "calibration_weights": self.owner.run.scores.calibration.weights,
             "examples_in_all": self.owner.model.examples,
             "log": self.owner.learnt,
             "up_since": self.begun,
@@ -134,6 +144,12 @@ class Predictor:
             "failure": self.failure,
             "feeds": [feed.now() for feed in self.feeds],
         }
+
+    def _moment(self) -> Moment:
+        """Return what streams of events say now."""
+        snapshot = self.last_snapshot()
+        name = "" if snapshot is None else snapshot.name
+        return Moment(list(self.owner.drift), name, event_of("figures", self.now()))
 
     def figures(self) -> dict[str, float]:
         """Return the figures of the model for metrics; the last known ones while it learns for longer than a moment."""

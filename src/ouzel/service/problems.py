@@ -13,6 +13,7 @@ from ouzel.service.limits import BusyError, Refused
 from ouzel.service.predictor import FollowingError
 from ouzel.service.schemas import Problem
 from ouzel.service.served import UnknownExampleError
+from ouzel.service.shadowing import BehindError
 from ouzel.service.writer import StoppedError
 
 TYPE = "application/problem+json"
@@ -50,6 +51,8 @@ def as_problem(error: Exception) -> ProblemError:
         return error
     if isinstance(error, BusyError):
         return ProblemError(429, str(error), {"Retry-After": "1"})
+    if isinstance(error, BehindError):
+        return ProblemError(503, str(error), {"Retry-After": "5"})
     if isinstance(error, StoppedError):
         return ProblemError(503, str(error), {"Retry-After": "5"})
     if isinstance(error, FollowingError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -37,7 +38,9 @@ MOST_KEY = 255  # characters of an id
 FEWEST = 2  # lines to read together
 MOST_LINES = 512  # of another format that are parsed together where some are bad
 MOST_ODD = 8  # lines among them that are not plain, before the others are read one by one
-SPACES = bytes.maketrans(b"\r\n", b"  ")
+SPACES, NOT_ALLOWED = bytes.maketrans(b"\r\n", b"  "), bytes.maketrans(b"\r\n", b"\v\v")  # of line breaks
+BLANKS = b" \t"
+STRING_OR_BREAK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|([\r\n]+)', re.DOTALL)
 
 
 class Reading:
@@ -272,8 +275,14 @@ def longest_line(text: bytes, enough: int) -> int:
 
 
 def line_of(text: bytes) -> bytes:
-    """Return a JSON object as one line; outside of strings, a line break means the same as a space."""
-    return text.translate(SPACES).strip()
+    """Return a JSON object as one line; outside of strings, a line break means the same as a space.
+
+    Within a string it is an error, and becomes another control character, so that parsers refuse it.
+    """
+    if b"\n" not in text and b"\r" not in text:
+        return text.strip(BLANKS)
+    text = STRING_OR_BREAK.sub(lambda found: found[0].translate(SPACES if found[1] else NOT_ALLOWED), text)
+    return text.strip(BLANKS)
 
 
 def _key_of(given: object) -> str | None:

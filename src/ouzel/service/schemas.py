@@ -158,11 +158,17 @@ class Snapshot(Struct):
 
 
 class Listed(Struct):
-    """A model of the service."""
+    """A model of the service, with its figures; those of classes or of numbers where they apply."""
 
     name: str
     first: bool
     shadow: bool
+    examples: Annotated[float, Meta(description="that it has learnt in all")] = 0
+    refused: Annotated[
+        float, Meta(description="examples since the start of the service; of a shadow: of its leader, in all")
+    ] = 0
+    behind: Annotated[float, Meta(description="examples of its leader that a shadow has still to learn")] = 0
+    failure: Annotated[str | None, Meta(description="why it does not learn at present")] = None
 
 
 class Promoted(Struct):

@@ -52,6 +52,7 @@ class Served(Predictor):
         )
         self.writer = Writer(self.owner, self.log, limits, self.pending_labels, self._learnt)
         self.snapshot_failure: str | None = None
+        self.refused = 0  # examples, since the start of the service
         self._alarms = 0  # that the log of the service has a line of
         self._snapshots = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -162,6 +163,7 @@ class Served(Predictor):
     def figures(self) -> dict[str, float]:
         """Return the figures of the model, its queue and its log for metrics."""
         waiting = {
+            "refused": self.refused,
             "queue": self.writer.waiting,
             "queue_bytes": self.writer.waiting_bytes,
             "waiting_for_labels": len(self.pending_labels),
@@ -179,15 +181,15 @@ class Served(Predictor):
 
     def _learnt(self, given: Sequence[Submitted], results: Sequence[Result], more: int) -> None:
         self.metrics.group(self.name, results, more)
-        if self.owner.model.remark is not None:
-            self.say(f"{self.name}: {self.owner.model.remark}")
-            self.owner.model.remark = None
+        for line in self.owner.remarks.unsaid():
+            self.say(f"{self.name}: {line}")
         raised = self.owner.alarm.raised
         for event in list(self.owner.drift)[self._alarms - raised :] if raised > self._alarms else ():
             self.say(f"{self.name}: {event}")
         self._alarms = raised
         for one, result in zip(given, results, strict=True):
             if isinstance(result, Refused):
+                self.refused += 1
                 self.quarantine.append(
                     {"at": time.time(), "line": one.text[:2000].decode("utf-8", "replace"), **result._asdict()}
                 )

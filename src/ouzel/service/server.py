@@ -33,7 +33,8 @@ from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.predictor import Followed, Snapshots, Source
 from ouzel.service.served import Served
-from ouzel.service.service import Service, Shadowing
+from ouzel.service.service import Service
+from ouzel.service.shadowing import Shadowing, adapt_shadow
 from ouzel.service.tokens import Tokens
 from ouzel.service.workers import Local, Refreshing, SharedSnapshots, Workers, listening_socket
 from ouzel.streams.logs.opening import open_log
@@ -103,6 +104,10 @@ def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None, on
             stack.enter_context(readers_of(folders, place))
         for folder in folders:
             stack.enter_context(locked(folder.base))
+        for folder in folders[1:]:
+            said = adapt_shadow(folder, folders[0]) if folder.name == shadow else None
+            if said is not None:
+                log.info(said)
         served = [
             Served(folder, place.limits, place.snapshot_every, log.warning, metrics, place.keep_log)
             for folder in folders

@@ -25,7 +25,6 @@ class KeyOf(Enum):
 
     REQUEST = "a request of several, for those of its lines that have no id"
     EXAMPLE = "the line itself, whose id is the same if it has one"
-    PLACE = "the line's place in another log, whatever its id"
 
 
 class Submitted(NamedTuple):
@@ -51,8 +50,6 @@ class Submitted(NamedTuple):
         """Return a parsed line with the key that counts; refuse it if it has two."""
         if self.key is None or line.key == self.key or self.key_of is KeyOf.REQUEST:
             return line
-        if self.key_of is KeyOf.PLACE:
-            return line._replace(key=self.key)
         return Refused(
             f"found the Idempotency-Key {self.key!r} and {ID!r}: {line.key!r}; expected one of them, or both the same",
             ID,

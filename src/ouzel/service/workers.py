@@ -169,5 +169,6 @@ def listening_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        raise OuzelError(f"{host}:{port}: cannot listen there ({error.strerror}); try another port") from None
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "ports end at 65535"
+        raise OuzelError(f"{host}:{port}: cannot listen there ({reason}); try another port") from None

@@ -51,12 +51,36 @@ class Writer:
         self._waking = False
         self._ending = False
         self._broken = False
+        self._turn = threading.Lock()  # held while a group is learnt, or while the writer is paused
         self._thread = threading.Thread(target=self._work, name=f"ouzel-learn-{owner.name}", daemon=True)
 
     def start(self) -> None:
         """Start the thread; call this within the event loop that submits."""
         self._loop = asyncio.get_running_loop()
         self._thread.start()
+
+    async def pause(self, seconds: float) -> bool:
+        """Learn nothing from now on until `resume`; submissions wait. Return whether that began within some seconds.
+
+        The group that is being learnt is learnt to its end.
+        """
+        return await asyncio.to_thread(self._turn.acquire, timeout=max(0.0, seconds))
+
+    def resume(self) -> None:
+        """Learn on after a pause."""
+        self._turn.release()
+        self._wake.set()
+
+    def hand_over(self, other: Writer) -> None:
+        """Let another writer learn what waits here; call this within the event loop during a pause."""
+        while self._queue:
+            submission = self._queue.popleft()
+            self.waiting -= submission.size
+            self.waiting_bytes -= submission.nbytes
+            try:
+                other._submit(submission, patient=True)
+            except StoppedError as error:
+                submission.answered.set_exception(error)
 
     async def end(self) -> None:
         """Refuse further submissions, learn the waiting ones, and end."""
@@ -110,7 +134,9 @@ class Writer:
             self._wake.wait(1.0)
             self._wake.clear()
             while self._queue or self.pending_labels.changed:
-                if not (self._group() or self._queue):
+                with self._turn:
+                    learnt = self._group()
+                if not (learnt or self._queue):
                     break  # the disk is full, say; try again in a moment
             if self._ending and not self._queue:
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,10 @@ class FeatureNames:
         self._known = {feature: name for feature, name in self._names.items() if feature in kept}
         self._used = sum(BYTES_AN_ENTRY + len(name) for name in self._names.values())
         self._renew_seen(max(size_of(self._seen), 1).bit_length() - 1)
+
+    def first(self, count: int) -> list[str]:
+        """Some of the names: those that came first, or with the lowest ids in a model that was loaded."""
+        return list(islice(self._names.values(), count))
 
     def ids(self) -> np.ndarray:
         """The ids (n,) of uint32 that have a name."""

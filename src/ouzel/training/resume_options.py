@@ -62,8 +62,8 @@ def validate_resume_options(
 
 def contradiction(path: str, name: str, given: object, stored: object) -> ContradictionError:
     """Return the error of an option that contradicts the resumed model."""
-    trained = f"without {flag_of(name)}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
-    found = f"{_option(name, given)} contradicts {path}, which was trained {trained}"
+    trained = f"without {flag_of(name)}" if stored in (None, False, ()) else f"with {as_option(name, stored)}"
+    found = f"{as_option(name, given)} contradicts {path}, which was trained {trained}"
     error = ContradictionError(
         f"{found}; leave the option out to continue that model, or leave out --resume to train a new one"
     )
@@ -71,12 +71,12 @@ def contradiction(path: str, name: str, given: object, stored: object) -> Contra
     return error
 
 
-def _option(name: str, value: object) -> str:
+def as_option(name: str, value: object) -> str:
     """Return an option as it is written on the command line.
 
-    >>> _option("forget", 100.0), _option("ignore", ("id", "day")), _option("raw_targets", True)
+    >>> as_option("forget", 100.0), as_option("ignore", ("id", "day")), as_option("raw_targets", True)
     ('--half-life 100', '--ignore id,day', '--raw-targets')
-    >>> _option("class_weight", {"yes": 5.0, "no": 1.0})
+    >>> as_option("class_weight", {"yes": 5.0, "no": 1.0})
     '--class-weight yes=5,no=1'
     """
     option = flag_of(name)

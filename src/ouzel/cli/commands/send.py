@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Annotated
 
+from typer.exceptions import Exit
+
 from ouzel.cli import options
 from ouzel.cli.parameters import FILE, option
 from ouzel.errors import OuzelError
@@ -25,28 +27,30 @@ def send(
 ) -> None:
     """Send files to a service, which learns them and never loses what it has acknowledged.
 
-    If the connection breaks or the service restarts, unacknowledged examples are sent again, and learnt once.
+    If the connection breaks or the service restarts, unacknowledged examples are sent again, and learnt once. What is
+    refused is said; if all examples are, the status is 1.
 
     Example: ouzel send orders.jsonl --to http://localhost:8000
     """
     try:
         from ouzel.service.client import Client
-        from ouzel.service.formats import lines_to_send
+        from ouzel.service.formats import lines_to_send, options_of
         from ouzel.service.tokens import read_token
     except ModuleNotFoundError as error:
         raise missing("`ouzel send`", str(error.name), "serve") from None
     from ouzel.evaluation.formatting import figures
 
     counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)
-    begun, shown = time.perf_counter(), 0
+    begun, shown, first = time.perf_counter(), 0, None
     with Client(to, token=None if token is None else read_token(token), model=name) as client:
+        options_of_model = options_of(client.model())
         for file in files:
             lines_before = 0
-            kind, lines = lines_to_send(file, format)
+            kind, lines = lines_to_send(file, format, options_of_model)
             for summary in client.learn_lines(lines, kind):
                 for refusal in summary["refusals"][: SHOWN - shown]:
                     print(f"{file}:{lines_before + refusal['line']}: {refusal['error']}", file=sys.stderr)
-                    shown += 1
+                    first, shown = first or refusal["error"], shown + 1
                 lines_before += summary["lines"]
                 for outcome in counts:
                     counts[outcome] += summary[outcome]
@@ -55,13 +59,23 @@ def send(
         seconds = time.perf_counter() - begun
         model = client.model()
     if json_:
-        print(json.dumps({**counts, "seconds": seconds, "model": model}))
-        return
-    rate = counts["learnt"] / seconds if seconds > 0.0 else 0.0
-    print(f"{counts['learnt']:,} examples learnt in {seconds:.1f} s ({rate:,.0f} a second)")
-    if counts["repeated"] or counts["refused"]:
-        print(f"{counts['repeated']:,} had been learnt before, {counts['refused']:,} were refused")
-    said = figures(model, "error_rate", "mean_loss", "baseline")
-    print(
-        f"the model: {model['examples']:,} examples, {', '.join(said)}" if said else "the model has learnt nothing yet"
-    )
+        print(json.dumps({**counts, "reason": first, "seconds": seconds, "model": model}))
+    else:
+        rate = counts["learnt"] / seconds if seconds > 0.0 else 0.0
+        print(f"{counts['learnt']:,} examples learnt in {seconds:.1f} s ({rate:,.0f} a second)")
+        if counts["repeated"]:
+            print(f"{counts['repeated']:,} had been learnt before")
+        if counts["refused"]:
+            print(f"{counts['refused']:,} were refused{_why(first)}")
+        said = figures(model, "error_rate", "mean_loss", "baseline")
+        known = f"{model['examples']:,} examples, {', '.join(said)}"
+        print(f"the model: {known}" if said else "the model has learnt nothing yet")
+        for warning in model["warnings"]:
+            print(f"warning: {warning}")
+    if counts["refused"] and not (counts["learnt"] or counts["repeated"]):
+        raise Exit(1)
+
+
+def _why(reason: str | None) -> str:
+    """Return the end of a line on refused examples: why the first one was."""
+    return "" if reason is None else f"; the first: {reason}"

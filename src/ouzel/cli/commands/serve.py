@@ -17,6 +17,18 @@ from ouzel.extras import missing
 
 NAME = "NAME"
 SECONDS = FLOAT._replace(name="SECONDS", expected="a number of seconds")
+
+
+def port_of(text: str) -> int:
+    """Return the number of a port; ValueError if it is none."""
+    number = int(text)
+    if not 1 <= number <= LAST_PORT:
+        raise ValueError(text)
+    return number
+
+
+LAST_PORT = 65535
+PORT = Kind("PORT", port_of, f"a port from 1 to {LAST_PORT}")
 SCOPES = Kind("SCOPES", words=lambda: ("predict", "learn", "admin"), listed=True)
 
 
@@ -58,7 +70,7 @@ class Access:
     host: Annotated[str, option("Address to listen on; any but this machine's own needs --tokens.", takes="HOST")] = (
         "127.0.0.1"
     )
-    port: Annotated[int, option("Port to listen on.")] = 8000
+    port: Annotated[int, option("Port to listen on.", takes=PORT)] = 8000
     tokens: Annotated[
         str | None, option("File with the tokens of clients and their scopes; see --new-token.", takes=FILE)
     ] = None
@@ -106,7 +118,7 @@ class Replication:
     ] = 0
     readers_port: Annotated[
         int | None,
-        option("Port of --workers next to a process that learns (--port + 1).", panel="Worker processes"),
+        option("Port of --workers next to a process that learns (--port + 1).", takes=PORT, panel="Worker processes"),
     ] = None
 
 
@@ -139,6 +151,7 @@ def serve(
         from ouzel.service.server import Place, serve
         from ouzel.service.server import follow as follow_models
         from ouzel.service.service import promoted
+        from ouzel.service.shadowing import adapt_shadow
         from ouzel.service.tokens import make_token, read_token
     except ModuleNotFoundError as error:
         raise missing("the service", str(error.name), "serve") from None
@@ -185,6 +198,11 @@ def serve(
         waiting = (f"{folder.path}: a new model like that of {folders[0].path}, at its next alarm" for folder in new)
         for remark in chain(place.sound_parts(), sound, waiting):
             print(remark)
+        leader, *others = sorted(folders, key=lambda folder: folder.name != first)
+        for folder in others:
+            if folder.name == models.shadow and folder.begun and leader.begun:
+                said = adapt_shadow(folder, leader, write=False)
+                print(said or f"{folder.path}: reads what {leader.path} reads")
         return
     print(begin(folders[0], models.model, learner, settings, reading, given), file=sys.stderr)
     if models.init:

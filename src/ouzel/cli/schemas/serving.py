@@ -14,6 +14,7 @@ class Sent(Result):
     learnt: Annotated[Count, about("examples")]
     repeated: Annotated[Count, about("that had been learnt before")]
     refused: Annotated[Count, about("lines")]
+    reason: Annotated[str | None, about("of the first refusal")]
     seconds: Seconds
     model: Annotated[Model, about("as `GET /v1/model` of the service describes it")]
 

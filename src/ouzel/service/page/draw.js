@@ -79,8 +79,8 @@ export function chart(lines, width, { level = null, format = number, height = 22
   return made;
 }
 
-// Observed frequency against predicted probability, from 0 to 1.
-export function square(points) {
+// Observed frequency against predicted probability, from 0 to 1. The area of a dot goes by its examples.
+export function square(points, weights) {
   const size = 260, left = 40, bottom = 24, span = size - left - 10;
   const x = (value) => left + span * value, y = (value) => size - bottom - span * value;
   const made = drawn("svg", { viewBox: `0 0 ${size + 120} ${size}`, role: "img" });
@@ -90,7 +90,13 @@ export function square(points) {
     made.append(drawn("text", { x: x(value), y: size - 6, "text-anchor": "middle" }, `${100 * value} %`));
   }
   made.append(drawn("line", { class: "base", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }));
-  for (const [predicted, observed] of points) made.append(drawn("circle", { class: "dot", cx: x(predicted), cy: y(observed), r: 4 }));
+  const most = Math.max(...weights, 0);
+  points.forEach(([predicted, observed], k) => {
+    const count = weights[k] ?? most, radius = Math.max(1.5, 9 * Math.sqrt(count / (most || 1)));
+    const dot = drawn("circle", { class: "dot", cx: x(predicted), cy: y(observed), r: radius.toFixed(2) });
+    dot.append(drawn("title", {}, `${whole(count)} examples: promised ${share(predicted)}, came true ${share(observed)}`));
+    made.append(dot);
+  });
   made.append(drawn("text", { x: x(1) + 10, y: y(1) + 4 }, "↑ came true"), drawn("text", { x: x(1) + 10, y: y(0) + 4 }, "→ promised"));
   return made;
 }

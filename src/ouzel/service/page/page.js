@@ -6,6 +6,7 @@ const EVERY = 5000; // milliseconds between two questions
 const byId = (id) => document.getElementById(id);
 let token = sessionStorage.getItem("token") ?? "";
 let model = "";
+let chosen = false; // whether somebody chose the model; else it is the first
 let before = new Map(); // effects by feature, of the question before
 let asked = null; // what ends the stream of events
 
@@ -143,12 +144,32 @@ function showTop(columns) {
   replace("top", ...parts);
 }
 
+const title = (entry) => `${entry.name}${entry.first ? " (first)" : entry.shadow ? " (shadow)" : ""}`;
+
 function showModels(models) {
   byId("models").parentElement.hidden = models.length < 2;
   const rows = models.map((entry) => [
-    `${entry.name}${entry.first ? " (first)" : entry.shadow ? " (shadow)" : ""}`, whole(entry.examples), share(entry.error_rate), number(entry.mean_loss),
+    title(entry), whole(entry.examples), share(entry.error_rate), number(entry.mean_loss), whole(entry.refused), entry.shadow ? whole(entry.behind) : "–",
   ]);
-  replace("models", table([{ name: "model" }, ...["examples", "error rate", "loss"].map((name) => ({ name, number: true }))], rows));
+  replace("models", table([{ name: "model" }, ...["examples", "error rate", "loss", "refused", "behind"].map((name) => ({ name, number: true }))], rows));
+  const options = models.map((entry) => element("option", { value: entry.name }, title(entry)));
+  byId("model").hidden = models.length < 2;
+  if (options.map((option) => option.textContent).join() !== [...byId("model").options].map((option) => option.textContent).join()) {
+    byId("model").replaceChildren(...options);
+  }
+  byId("model").value = model;
+}
+
+function showWarnings(lines) {
+  byId("warnings").hidden = !lines.length;
+  replace("warnings", ...lines.map((line) => element("li", {}, line)));
+}
+
+// An example of the model's own columns, as long as nobody has written another.
+function showExample(example) {
+  const area = byId("example");
+  if (!Object.keys(example).length || (area.value && area.value !== area.dataset.offered)) return;
+  area.value = area.dataset.offered = JSON.stringify(example, null, 1).replace(/\n ?/g, " ");
 }
 
 function showDrift(events) {
@@ -182,17 +203,20 @@ function showExplained(found) {
 async function look() {
   const [found, columns] = await Promise.all([json(path("model")), json(`${path("top")}?n=12`)]);
   byId("about").textContent = `${found.learner}, ${found.task}`;
+  showWarnings(found.warnings);
+  showExample(found.example);
   showCurve(found);
   showClasses(found);
-  showModels(await json("/v1/models"));
-  const points = found.calibration ?? [];
+  const models = await json("/v1/models");
+  showModels(models);
   byId("calibration").parentElement.hidden = found.calibration_error == null;
-  replace("calibration", square(points));
+  replace("calibration", square(found.calibration ?? [], found.calibration_weights));
   showTop(columns);
   showDrift(found.drift);
   const refused = await json(path("quarantine")).catch((error) => error);
   if (Array.isArray(refused)) showQuarantine(refused);
   else replace("quarantine", none(refused.message));
+  if (!chosen && !models.some((entry) => entry.first && entry.name === model)) asked?.abort(); // another was promoted
 }
 
 async function follow() {
@@ -227,10 +251,8 @@ function entered(error) {
 async function begin() {
   byId("door").hidden = true;
   const models = await json("/v1/models");
-  const names = models.map((entry) => entry.name);
-  model = names.includes(model) ? model : names[0];
-  byId("model").hidden = names.length < 2;
-  byId("model").replaceChildren(...names.map((name) => element("option", name === model ? { selected: "" } : {}, name)));
+  chosen &&= models.some((entry) => entry.name === model);
+  if (!chosen) model = models.find((entry) => entry.first).name;
   byId("main").hidden = false;
   await look();
 }
@@ -265,6 +287,7 @@ byId("door").addEventListener("submit", (event) => {
 });
 byId("model").addEventListener("change", () => {
   model = byId("model").value;
+  chosen = true;
   before = new Map();
   asked?.abort();
 });

@@ -15,6 +15,7 @@ from ouzel.service.gate import chunks_of_body
 from ouzel.service.limits import Refused, ServiceLimits
 from ouzel.service.problems import ProblemError
 from ouzel.service.submission import Result
+from ouzel.streams.formats.json_python import items_of, value_of
 
 Decoded = TypeVar("Decoded")
 PLAIN = ("", "identity")  # encodings of bodies
@@ -51,18 +52,21 @@ def is_array(body: bytes) -> bool:
 def objects_of(body: bytes) -> list[bytes]:
     """Return the items of a JSON array as they are written."""
     try:
-        return [bytes(part) for part in msgspec.json.decode(body, type=list[msgspec.Raw])]
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        return items_of(body)
+    except (ValueError, RecursionError) as error:
         raise ProblemError(422, f"the body is not a JSON array ({error})") from None
 
 
 def decoded(body: bytes, kind: type[Decoded], expected: str) -> Decoded:
     """Return a body as a value of a type; raise the problem of one that is not `expected`."""
     try:
-        return msgspec.json.decode(body, type=kind)
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return msgspec.convert(value_of(body), kind)  # it may have NaN
     except msgspec.ValidationError as error:
         raise ProblemError(422, f"expected {expected} ({error})") from None
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ProblemError(422, f"the body is not JSON ({error})") from None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
@@ -102,33 +102,25 @@ def _file(request: Request, path: Path) -> Response:
     return FileResponse(path, headers={"ETag": tag}, media_type=MODEL_FILE, filename=f"{path.parent.name}.ouzel")
 
 
-EVENT_INTERVAL = 1.0  # seconds
-
-
 async def events(request: Request, served: Served) -> Response:
     """Events until the client goes, or the service ends."""
+    metrics, most = served.metrics, served.limits.most_streams
+    if metrics.streams >= most:
+        detail = f"{most:,} streams of events are open; close one, or start the service with a larger --limit streams"
+        raise ProblemError(503, detail, {"Retry-After": "5", "Connection": "close"})
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(served), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_counted(served), media_type="text/event-stream", headers=headers)
 
 
-async def _events(served: Served) -> AsyncIterator[bytes]:
-    reported = max((event.example for event in served.owner.drift), default=0)
-    snapshot = ""
-    while not served.ending:
-        for event in list(served.owner.drift):
-            if event.example > reported:
-                yield _event("drift", event._asdict())
-                reported = event.example
-        found = served.last_snapshot()
-        if found is not None and found.name != snapshot:
-            snapshot = found.name
-            yield _event("snapshot", {"snapshot": snapshot})
-        yield _event("figures", served.now())
-        await asyncio.sleep(EVENT_INTERVAL)
-
-
-def _event(name: str, data: object) -> bytes:
-    return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(data) + b"\n\n"
+async def _counted(served: Served) -> AsyncIterator[bytes]:
+    """Yield the events of a model as one of the streams that are open."""
+    served.metrics.streams += 1
+    try:
+        async with aclosing(served.events.stream()) as stream:
+            async for event in stream:
+                yield event
+    finally:
+        served.metrics.streams -= 1
 
 
 AFTER = Parameter("after", Annotated[int, Meta(ge=0, le=10**17)], "Only the examples behind this one.")
@@ -187,16 +179,11 @@ async def metrics(request: Request, service: Service) -> Response:
 
 async def models(request: Request, service: Service) -> Response:
     """The models there are, and their figures; one of them is meant by paths without a name."""
-    shadow = None if service.shadowing is None else service.shadowing.shadow.name
-    found = [
-        {"name": name, "first": name == service.first_name, "shadow": name == shadow, **served.figures()}
-        for name, served in service.models.items()
-    ]
-    return json_response(found)
+    return json_response(service.listed())
 
 
 async def promote(request: Request, service: Service) -> Response:
-    """Have a shadow, once it has caught up, take the place of the model that it follows."""
+    """Have a shadow, once it has caught up, take the place of the model that it follows; or 503 within a minute."""
     await service.promote(request.path_params["model"])
     return json_response({"first": service.first_name})
 

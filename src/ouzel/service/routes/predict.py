@@ -8,6 +8,7 @@ to d - 1, which have no names.
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -139,7 +140,7 @@ def _infer(served: Served, body: bytes, now: bool) -> Response:
     if len(counts) != 1:
         raise ProblemError(422, "expected inputs of one number of examples, their first dimension", field="inputs")
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    results = predict_all(served, [msgspec.json.encode(row) for row in rows], now)
+    results = predict_all(served, [json.dumps(row).encode() for row in rows], now)
     for place, result in enumerate(results):
         if isinstance(result, Refused):
             raise ProblemError(422, f"example {place}: {result.error}", field=result.field)

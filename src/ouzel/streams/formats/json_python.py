@@ -25,6 +25,7 @@ from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.values import BadValueError, is_of_other_kind, plain_value
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is an error unless the other half follows
+BLANKS = re.compile(r"[ \t\r\n]*")
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
 
@@ -241,14 +242,66 @@ class JsonExamples:
             given += block.rows
 
 
+def value_of(text: bytes) -> Any:
+    """The value of a JSON text, wherever JSON is read; ValueError or RecursionError if it is none.
+
+    It may hold NaN, which is missing, and Infinity, for readers to refuse. Control characters are refused in strings
+    (RFC 8259), line breaks among them.
+
+    >>> value_of(b'{"x": NaN, "word": "of two\\\\nlines"}')
+    {'x': nan, 'word': 'of two\\nlines'}
+    """
+    value = DECODER.decode(text.decode())
+    if SURROGATE.search(text):
+        json.dumps(value, ensure_ascii=False).encode()  # UnicodeEncodeError if a half stands alone
+    return value
+
+
+def items_of(text: bytes) -> list[bytes]:
+    """The items of a JSON array, each as it is written; ValueError or RecursionError if the text is no array.
+
+    >>> items_of(b' [{"x": NaN}, 2 ] ')
+    [b'{"x": NaN}', b'2']
+    """
+    import msgspec  # for the service alone
+
+    try:
+        return list(map(bytes, msgspec.json.decode(text, type=list[msgspec.Raw])))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _items_of(text.decode())
+
+
+def _items_of(text: str) -> list[bytes]:
+    """The items of an array that has NaN, Infinity, or halves of surrogate pairs; or the error of a text."""
+    items: list[bytes] = []
+    at = _behind_blanks(text, 0)
+    if text[at : at + 1] != "[":
+        raise json.JSONDecodeError("Expecting '['", text, at)
+    while not items or text[at : at + 1] == ",":
+        start = _behind_blanks(text, at + 1)
+        _, end = DECODER.raw_decode(text, start)
+        items.append(text[start:end].encode())
+        at = _behind_blanks(text, end)
+    if text[at : at + 1] != "]":
+        raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+    if _behind_blanks(text, at + 1) < len(text):
+        raise json.JSONDecodeError("Extra data", text, at + 1)
+    return items
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    """The position of the first character from `at` on that is not a blank of JSON."""
+    found = BLANKS.match(text, at)
+    assert found is not None
+    return found.end()
+
+
 def object_of(line: bytes) -> dict[str, Any]:
     """The object in a line; ValueError or RecursionError if there is none."""
-    row = DECODER.decode(line.decode())
+    row = value_of(line)
     if not isinstance(row, dict):
         kind = type(row).__name__
         raise UnexpectedError(f"an {kind}" if kind == "int" else f"a {kind}", EXAMPLE)
-    if SURROGATE.search(line):
-        json.dumps(row, ensure_ascii=False).encode()  # UnicodeEncodeError if a half stands alone
     return row
 
 

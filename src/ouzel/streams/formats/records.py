@@ -7,7 +7,7 @@ file each record follows its length and its checksum, and an empty one is the en
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ FRAME = Struct("<II")  # length and checksum of the record that follows
 END = FRAME.pack(0, 0)
 TOGETHER = 1 << 19  # bytes of successive lines that are parsed together
 MAGIC = find("records").magic[0]
-ENCODE = msgspec.json.Encoder(enc_hook=str).encode
+ENCODE = msgspec.json.Encoder().encode
 Skipped = Callable[[int], None]
 
 
@@ -118,11 +118,14 @@ def part_of(record: bytes, start: int = 0, stop: int | None = None) -> bytes:
     return ROWS + pack_rows(take_rows(block, kept), *hash_of(memoryview(record)[len(ROWS) :]))
 
 
-def rows_as_json(batch: pyarrow.RecordBatch) -> list[bytes]:
-    """Return the rows of a record batch as lines of JSON."""
+def rows_as_json(batch: pyarrow.RecordBatch, name: str = "the stream", categories: Collection[str] = ()) -> list[bytes]:
+    """Return the rows of a record batch as lines of JSON, which have the features of a file with these rows.
+
+    Words of `categories` are never dates.
+    """
     from ouzel.streams.formats.to_json_lines import lines_of_batch
 
-    return lines_of_batch(batch, ENCODE).split(b"\n")[:-1]
+    return lines_of_batch(batch, ENCODE, name, categories).split(b"\n")[:-1]
 
 
 def framed(records: Iterable[bytes]) -> Iterator[bytes]:

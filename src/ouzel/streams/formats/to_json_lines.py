@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,24 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
+from ouzel.streams.dates import is_iso
 from ouzel.streams.tables.arrow_types import (
     as_text,
     as_words,
-    cells_of,
+    column_errors,
     filled,
     flat,
-    is_moment,
+    is_dictionary,
+    is_empty,
+    is_list,
+    is_number,
     is_text,
+    is_there,
     numbers_of,
     types,
 )
+from ouzel.streams.tables.column_buffers import list_rows
+from ouzel.streams.tables.columns import is_named
 
 Encode = Callable[[Any], bytes]
 TEXT = pyarrow.large_binary()
@@ -31,15 +39,24 @@ MOST_WHOLE = 1e15
 MOST_WIDTH = 24  # bytes of one
 
 
-def lines_of_batch(batch: pyarrow.RecordBatch, encode: Encode) -> bytes:
-    """Return each row of an Arrow record batch as a line of JSON, whose members are its columns, as in a file.
+def lines_of_batch(
+    batch: pyarrow.RecordBatch, encode: Encode, name: str = "the stream", categories: Collection[str] = ()
+) -> bytes:
+    """Return each row of an Arrow record batch as a line of JSON with the features that a file of it has.
 
-    What is missing is null; an infinite number stays, for readers to refuse. `encode` writes names, words and lists.
+    Its members are the columns that have names. What is missing is null; an infinite number stays, for readers to
+    refuse. A word of a column of `categories` that would be read as a date is a list of one word. `encode` writes names
+    and words. Raises DataError if a column holds neither numbers, words nor lists.
     """
     table = flat(pyarrow.Table.from_batches([batch]))
+    table = table.select([place for place, name in enumerate(table.column_names) if is_named(name)])
     if not table.num_rows or not table.num_columns:
-        return b"{}\n" * table.num_rows
-    cells = pyarrow.concat_arrays([_as_json(column.combine_chunks(), encode) for column in table.columns])
+        return b"{}\n" * batch.num_rows
+    columns = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        with column_errors(table, field.name, name):
+            columns.append(_as_json(column.combine_chunks(), encode, field.name in categories))
+    cells = pyarrow.concat_arrays(columns)
     _, offsets, data = cells.buffers()
     starts = np.frombuffer(offsets, np.int64)[cells.offset : cells.offset + len(cells) + 1]
     text = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
@@ -51,8 +68,8 @@ def lines_of_batch(batch: pyarrow.RecordBatch, encode: Encode) -> bytes:
     return lines.tobytes()
 
 
-def _as_json(column: pyarrow.Array, encode: Encode) -> pyarrow.Array:
-    """Return the cells of a column as texts of JSON, empty for null."""
+def _as_json(column: pyarrow.Array, encode: Encode, categories: bool) -> pyarrow.Array:
+    """Return the cells of a column, which may be known to hold categories, as texts of JSON, empty for null."""
     kind = column.type
     if types.is_decimal(kind) or types.is_floating(kind):
         return _numbers(column.cast(pyarrow.float64(), safe=False))
@@ -60,14 +77,17 @@ def _as_json(column: pyarrow.Array, encode: Encode) -> pyarrow.Array:
         return _numbers(pyarrow.array(numbers_of(column, np.nan)))
     if types.is_integer(kind) or types.is_boolean(kind):
         return column.cast(pyarrow.large_string()).cast(TEXT).fill_null(b"")
-    if types.is_dictionary(kind):
-        return _as_json(column.dictionary, encode).take(column.indices).fill_null(b"")
-    if is_text(kind):
-        coded = as_text(column).dictionary_encode()
-        return _encoded(cells_of(coded.dictionary), encode).take(coded.indices).fill_null(b"")
-    if is_moment(kind):
-        return _as_json(as_words(column), encode)
-    return _encoded(column.to_pylist(), encode)
+    if is_empty(kind):
+        return pyarrow.array([b""] * len(column), TEXT)
+    if is_list(kind):
+        return _lists(column, encode)
+    categories |= is_dictionary(column) and not is_text(kind.value_type)
+    coded = as_words(column)
+    coded = coded if is_dictionary(coded) else as_text(coded).dictionary_encode()
+    words = [b"" if cell is None else _word(cell, encode) for cell in as_text(coded.dictionary).to_pylist()]
+    if categories:
+        words = [b"[" + word + b"]" if is_iso(word[1:-1].decode("utf-8", "replace")) else word for word in words]
+    return _texts(words).take(coded.indices).fill_null(b"")
 
 
 def _numbers(column: pyarrow.Array) -> pyarrow.Array:
@@ -82,9 +102,31 @@ def _numbers(column: pyarrow.Array) -> pyarrow.Array:
     return found.cast(TEXT).fill_null(b"")
 
 
-def _encoded(cells: Sequence[Any], encode: Encode) -> pyarrow.Array:
-    """Return values as JSON."""
-    texts = [b"" if cell is None else encode(cell) for cell in cells]
+def _lists(column: pyarrow.Array, encode: Encode) -> pyarrow.Array:
+    """Return lists as lists of words; an infinite number is written as one, for readers to refuse."""
+    items = column.flatten()
+    endless = np.isinf(numbers_of(items, 0.0)) if is_number(items.type) else np.zeros(len(items), np.bool_)
+    cells = zip(as_text(as_words(items)).to_pylist(), endless.tolist(), strict=True)
+    texts = [b"null" if cell is None else b"Infinity" if odd else _word(cell, encode) for cell, odd in cells]
+    ends = list_rows(column, len(items)).tolist()
+    return _texts(
+        [
+            b"[" + b",".join(texts[start:stop]) + b"]" if known else b""
+            for (start, stop), known in zip(pairwise(ends), is_there(column).tolist(), strict=True)
+        ]
+    )
+
+
+def _word(cell: bytes, encode: Encode) -> bytes:
+    """Return a word as a string of JSON; bytes that are not UTF-8 stay, for readers to refuse."""
+    try:
+        return encode(cell.decode())
+    except UnicodeDecodeError:
+        return b'"\xff"'
+
+
+def _texts(texts: Sequence[bytes]) -> pyarrow.Array:
+    """Return an array of texts."""
     return _array(np.cumsum([0, *map(len, texts)], dtype=np.int64), b"".join(texts))
 
 

@@ -19,6 +19,7 @@ from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.feature_specs import is_pattern
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of
+from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.arrow_types import (
@@ -123,7 +124,7 @@ class Columns:
         self.too_long = {limit: options.limits.expected(limit) for limit in ("word", "label")}
         self._encoded: Encoded = np.empty(0, np.int64), []  # labels of the batch that was read
         names = [column for column in schema.names if is_named(column)]
-        self._check_names(names)
+        check_names(names, self.name, options.limits)
         predicting = options.unlabelled
         named = [column for name in OF_COLUMNS for column in getattr(options, name)]
         self.weight = None if predicting and options.weight not in names else options.weight
@@ -136,9 +137,7 @@ class Columns:
         for column in (*options.dates, *options.requested.fields, *named):
             if not (predicting or is_pattern(column) or _may_be_part_of_date(column, names, options)):
                 self._check_there(column, names)
-        self.sparse = {"indices", "values"} <= set(names) and all(
-            is_list(schema.field(column).type) for column in ("indices", "values")
-        )
+        self.sparse = has_sparse_rows(schema)
         kinds = kinds or ColumnKinds(options)
         aside = {label, self.weight, options.group, self.id}
         features = [] if self.sparse else kinds.wanted([column for column in names if column not in aside])
@@ -151,17 +150,6 @@ class Columns:
         self.features = FeatureColumns(
             features, options, typed, name, kinds, emitter or NameEmitter(options.bits), slots
         )
-
-    def _check_names(self, names: list[str]) -> None:
-        """Refuse names that occur twice, or are too long."""
-        if len(set(names)) < len(names):
-            twice = next(column for column in names if names.count(column) > 1)
-            raise DataError.at(self.name, f"two columns are named {twice!r}; give each a name of its own")
-        limits = self.options.limits
-        long = next((column for column in names if len(column) > limits.word), None)
-        if long is not None:
-            found = f"has a column whose name is {len(long):,} characters long"
-            raise limits.exceeded(self.name, "word", found)
 
     def _check_there(self, column: str, names: list[str]) -> None:
         if column not in names:
@@ -322,6 +310,23 @@ def _infinite_and_sizes(numbers: np.ndarray | None, encoded: Encoded) -> tuple[n
     codes, known = encoded
     sizes = [len(cell) if isinstance(cell, str) else 0 for cell in known]
     return np.array([*map(is_infinite, known), False])[codes], np.array([*sizes, 0], np.int64)[codes]
+
+
+def check_names(columns: Sequence[str], name: str, limits: Limits) -> None:
+    """Refuse names of columns that occur twice, or are too long; `name` is that of the table."""
+    if len(set(columns)) < len(columns):
+        twice = next(column for column in columns if columns.count(column) > 1)
+        raise DataError.at(name, f"two columns are named {twice!r}; give each a name of its own")
+    long = next((column for column in columns if len(column) > limits.word), None)
+    if long is not None:
+        found = f"has a column whose name is {len(long):,} characters long"
+        raise limits.exceeded(name, "word", found)
+
+
+def has_sparse_rows(schema: pyarrow.Schema) -> bool:
+    """Return whether the rows of a table are lists of ids, `indices`, and of their `values`."""
+    names = schema.names
+    return all(names.count(name) == 1 and is_list(schema.field(name).type) for name in ("indices", "values"))
 
 
 def is_named(column: str) -> bool:

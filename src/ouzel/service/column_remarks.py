@@ -1,0 +1,90 @@
+"""Remarks on what a model learns: columns whose values change their type, and whatever the model itself remarks.
+
+In a service each value is what its type says. So a word after numbers is learnt, as a category, and not refused; but it
+may be a mistake of a client, which nobody would see.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from ouzel.model.model import Model
+from ouzel.sketches.hashing import feature_id
+from ouzel.streams.block import Block
+from ouzel.streams.feature_space import column_key
+from ouzel.streams.kernels.new_names import empty_seen_set, new_ids
+from ouzel.streams.missing import NA_FEATURE
+
+AMONG_NUMBERS = "learnt as a category of its own; if it stands for an unknown value, send null"
+AMONG_WORDS = "learnt as a number; send it as text, or begin with --categorical {}"
+MOST_LINES = 20  # that are kept
+MOST_COLUMNS = 100_000  # that are remembered
+
+
+class ColumnRemarks:
+    """The last remarks on a stream of examples."""
+
+    def __init__(self, bits: int) -> None:
+        self.lines: deque[str] = deque(maxlen=MOST_LINES)
+        self._unsaid: list[str] = []
+        self._seen = empty_seen_set(bits)
+        self._numbers: set[str] = set()  # columns that have had numbers
+        self._words: set[str] = set()
+        self._remarked: set[str] = set()
+
+    def add(self, line: str) -> None:
+        """Add a line."""
+        self.lines.append(line)
+        self._unsaid.append(line)
+
+    def unsaid(self) -> list[str]:
+        """Return the lines since the last call."""
+        found, self._unsaid = self._unsaid, []
+        return found
+
+    def look(self, model: Model, block: Block, last: int) -> None:
+        """Look at a block that a model has learnt, whose last example has the number `last`."""
+        names = block.names
+        if names is None or len(self._remarked) >= MOST_LINES or len(self._numbers) + len(self._words) > MOST_COLUMNS:
+            return
+        new = new_ids(self._seen, names.ids)
+        if not len(new):
+            return
+        text, spans = names.text.tobytes(), zip(names.starts[new].tolist(), names.ends[new].tolist(), strict=True)
+        found = [text[start:end].decode("utf-8", "replace") for start, end in spans]
+        words: dict[str, tuple[str, int]] = {}  # the first word of each column, and its id
+        for name, feature in zip(found, names.ids[new].tolist(), strict=True):
+            column, mark, word = name.partition("=")
+            if mark and word != NA_FEATURE:
+                words.setdefault(column, (word, feature))
+        numbers = {name: id for name, id in zip(found, names.ids[new].tolist(), strict=True) if "=" not in name}
+        for column, (word, feature) in words.items():
+            if column in numbers or column in self._numbers or self._knows(model, column):
+                number = self._number(block, last, feature)
+                self._remark(column, f"example {number:,} has the word {word[:40]!r} among numbers, {AMONG_NUMBERS}")
+        for column in numbers.keys() & self._words:
+            number = self._number(block, last, numbers[column])
+            self._remark(column, f"example {number:,} has a number among words, {AMONG_WORDS.format(column)}")
+        self._numbers |= numbers.keys()
+        self._words |= words.keys()
+
+    def _knows(self, model: Model, column: str) -> bool:
+        """Return whether a model has learnt numbers of a column."""
+        try:
+            key = column_key(column)
+        except ValueError:
+            return False
+        return isinstance(key, str) and model.names.name(feature_id(key, model.seed, model.bits)) == column
+
+    def _number(self, block: Block, last: int, feature: int) -> int:
+        """Return the number of the first example with a feature."""
+        places = np.flatnonzero(block.indices[: int(block.offsets[-1])] == feature)
+        place = int(places[0]) if len(places) else int(block.offsets[-1]) - 1
+        return last - block.rows + int(np.searchsorted(block.offsets, place, side="right"))
+
+    def _remark(self, column: str, line: str) -> None:
+        if column not in self._remarked:
+            self._remarked.add(column)
+            self.add(f"column {column!r}: {line}")

@@ -27,6 +27,7 @@ reason. `make vowpal-wabbit` writes this page from the code.
 
 ```text
 $ ouzel vw -d train.vw -l 0.5 --loss_function logistic -b 22 -q ab --passes 1 -f model
+# `--learning-rate` of auto is 1 by default, and `-l` of Vowpal Wabbit 0.5
 ouzel train train.vw --model model --bits 22 --learning-rate 0.5 --loss logistic --cross 'a*:b*' --passes 1
 $ ouzel vw -t -i model -d test.vw -p out.csv --holdout_off
 # changes nothing:
@@ -36,15 +37,17 @@ ouzel predict model test.vw --output out.csv
 
 ## Units
 
-- The squared loss of Vowpal Wabbit is (prediction - label)²; here it is half of that, so its mean loss is twice ours.
-  The other losses have the same unit.
-- The average loss of Vowpal Wabbit is over all passes, or over the examples held out; here `mean loss` is of the first
-  pass, in which no example was seen before, and `by pass` shows them all.
-- In the first pass both predict each example before they learn it.
-- With two passes or more Vowpal Wabbit holds out every tenth example and stops early; here `--holdout-every 10` holds out.
-- Predictions of Vowpal Wabbit (`-p` while it learns) are those before each example is learnt; here `ouzel predict` writes
-  those of the learnt model.
-- Vowpal Wabbit goes by the first letter of a namespace; namespaces that begin with one letter are one for its n-grams.
+- The squared loss of Vowpal Wabbit is (prediction - label)^2, and here half of that: its mean loss is twice ours. The
+  logistic, hinge and quantile losses are the same.
+- Both predict each example before they learn it. With several passes the average loss of Vowpal Wabbit is over all of
+  them, or over the examples that are held out; here `mean loss` is of the first pass, and `by pass` shows each.
+- With two passes or more Vowpal Wabbit holds out every tenth example, and may stop early; here `--holdout-every 10`
+  holds out.
+- While it learns, Vowpal Wabbit writes predictions from before each example is learnt; `ouzel predict` writes those of
+  the learnt model.
+- Vowpal Wabbit knows a namespace by its first letter. Here namespaces have whole names, so that n-grams of two
+  namespaces with one first letter stay apart, and a pattern crosses different namespaces; `--cross user:user` crosses
+  one with itself.
 """
 MEANINGS = {
     "translated": "Translated",
@@ -58,7 +61,7 @@ MEANINGS = {
 def letters(text: str) -> list[str]:
     r"""Return letters, of which Vowpal Wabbit may write any as \xHH.
 
-    >>> letters("ab"), letters(r"\\x61:")
+    >>> letters("ab"), letters(r"\x61:")
     (['a', 'b'], ['a', ':'])
     """
     found = list(re.sub(r"\\x([0-9A-Fa-f]{2})", lambda code: chr(int(code[1], 16)), text))
@@ -79,16 +82,18 @@ def namespace(letter: str) -> str:
 def crosses(text: str, count: int = 0) -> list[str]:
     """Return the namespaces that begin with these letters, as crosses; raise ValueError unless there are `count`.
 
-    A letter that comes twice crosses namespaces that begin with it, and the one of that name with itself.
+    A letter that comes twice, or with a colon for all, crosses the namespace of that name with itself, too.
 
-    >>> crosses("ab"), crosses("a::"), crosses("aa")
-    (['a*:b*'], ['a*:*:*'], ['a*:a*', 'a:a'])
+    >>> crosses("ab"), crosses("aa"), crosses("a:")
+    (['a*:b*'], ['a*:a*', 'a:a'], ['a*:*', 'a:a'])
     """
     found = letters(text)
     if len(found) != count if count else len(found) < 2:
         raise ValueError
-    itself = [":".join(found)] if not set(found) & set(":*?[") and len(set(found)) < len(found) else []
-    return [":".join(map(namespace, found)), *itself]
+    named = [letter for letter in found if letter != ":"]
+    itself = named * 2 if len(found) == 2 and len(named) == 1 else found
+    plain = not set(itself) & set(":*?[") and len(set(itself)) < len(itself)
+    return [":".join(map(namespace, found)), *([":".join(itself)] if plain else [])]
 
 
 def crosses_within(text: str) -> bool:
@@ -193,6 +198,8 @@ class Option(NamedTuple):
         text = f"`{' '.join(filter(None, [name, value]))}` {FOREIGN}"
         if self.meaning in ("model", "kind"):
             raise OuzelError(f"{text} {self.here}")
+        if self.meaning == "nothing":
+            return []
         if self.argument_of(name) and not value:
             raise OuzelError(f"{text} takes {self.argument}, which is missing; it {self.here}")
         if self.values and value not in self.values:

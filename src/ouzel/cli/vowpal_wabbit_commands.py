@@ -1,19 +1,18 @@
 """Translation of a command line of Vowpal Wabbit to commands of `ouzel`, by the table of options.
 
-`parsed` reads the options, `translated` composes the commands: a file is cut, a model is learnt, and then it is tested,
-used to predict, shown or served.
+A file is cut, a model is learnt, and then it is tested, used to predict, shown or served.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from ouzel.cli.vowpal_wabbit import CROSSES, FOREIGN, Option, by_name, crosses_within, find, options
-from ouzel.errors import OuzelError, suggest
+from ouzel.cli.vowpal_wabbit import CROSSES, FOREIGN, crosses_within, options
+from ouzel.cli.vowpal_wabbit_arguments import Given, parsed, split
+from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import DEFAULT
 from ouzel.learners.catalogue import find as find_learner
 
@@ -24,24 +23,6 @@ ADAGRAD = "adagrad"  # what Vowpal Wabbit learns by, and with its penalties
 MODEL = "model.ouzel"  # where no model is named, and a further command needs one
 FOLDER = "served"  # of a service
 UNCUT = (".gz", ".bz2", ".xz", ".zst", ".csv", ".tsv")  # files whose lines are not one example each
-LIKENESS = 0.85  # of a name that is suggested in place of an unknown one
-
-
-@dataclass
-class Given:
-    """Option of Vowpal Wabbit in a command line, with its values."""
-
-    option: Option
-    name: str
-    values: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        return f"`{' '.join([self.name, *self.values])}` {FOREIGN}"
-
-    @property
-    def arguments(self) -> list[str]:
-        """The arguments here that stand for the option."""
-        return [word for value in self.values or [""] for word in self.option.translated(value, self.name)]
 
 
 @dataclass
@@ -70,50 +51,12 @@ def translated(arguments: Sequence[str]) -> Translation:
     >>> translated(["t.vw", "--ksvm", "--kernel", "poly"]).refused
     ['`--ksvm --kernel poly` of Vowpal Wabbit is another kind of model, with kernels; begin with `--learner auto`']
     """
-    words = _split(arguments)
+    words = split(arguments)
+    if {"-h", "--help"} & set(words):
+        return Translation([["vw", "--help"]])
     given = list(parsed(words[words[:1] == ["vw"] :]))  # the program's own name may stand in front
     refused = _refused(given)
     return Translation(refused=refused) if refused else _Composition(given).translation()
-
-
-def _split(arguments: Sequence[str]) -> list[str]:
-    """Split a quoted command line; words with blanks among others stay whole."""
-    if len(arguments) != 1 or len(arguments[0].split()) < 2 or Path(arguments[0]).exists():
-        return list(arguments)
-    try:
-        return shlex.split(arguments[0])
-    except ValueError as error:
-        raise OuzelError(f"{arguments[0]!r} is not a command line: {str(error).lower()}") from None
-
-
-def parsed(arguments: Sequence[str]) -> Iterator[Given]:
-    """Yield the options of a command line, with their values; a word without an option is a file."""
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
-        if word == "-" or not word.startswith("-"):
-            yield Given(by_name()["-d"], "-d", [word])
-            continue
-        name, sign, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
-        known = find(name)
-        if known is None:
-            name = word.partition("=")[0]
-            hint = suggest(name, by_name(), LIKENESS).removeprefix(". ").strip()
-            unknown = f"is not in the table of options {FOREIGN}; leave it out. {hint}".strip(". ")
-            yield Given(Option(here=unknown, meaning="unknown"), name)
-            continue
-        argument = known.argument_of(name)
-        if not argument and sign:
-            if word.startswith("--"):
-                raise OuzelError(f"`{name}` {FOREIGN} takes no value; got {value!r}")
-            rest.insert(0, f"-{value}")  # -kc is -k -c
-        if argument and not sign and not rest:
-            known.translated("", name)
-            raise OuzelError(f"`{name}` {FOREIGN} takes {argument}, which is missing")
-        values = [value if sign else rest.pop(0)] if argument else []
-        while argument and known.many and rest and not rest[0].startswith("-"):
-            values.append(rest.pop(0))
-        yield Given(known, name, values)
 
 
 def _refused(given: Iterable[Given]) -> list[str]:
@@ -208,7 +151,7 @@ class _Composition:
         if not resumed:  # a model that is resumed has its learner and settings
             self._settle_learner(training)
         elif trains:
-            self.found.notes.append("a model does not learn a file twice; with `--relearn` it does, as in Vowpal Wabbit")
+            self.found.notes.append("a model learns no file twice, unless with `--relearn`; Vowpal Wabbit does")
         if trains:
             self.found.commands.append(["train", *files, *_flat(training)])
         further = ["test"] * bool(rest) + (["predict", "top"] if trains else ["top"])
@@ -290,7 +233,7 @@ class _Composition:
             self.found.nothing.append(f"`--holdout_period {period}` {FOREIGN} holds nothing out {why}, and is left out")
         if passes > 1:
             self.found.notes.append(
-                f"the average loss {FOREIGN} is over all passes; `mean loss` here is of the first, and `by pass` of each"
+                f"the average loss {FOREIGN} is over all passes; `mean loss` here is of the first, `by pass` of each"
             )
         if holds_out and "--holdout-every" not in training:
             self.found.notes.append(
@@ -314,11 +257,16 @@ class _Composition:
         if penalties and training.get("--learner", [DEFAULT]) == [DEFAULT]:
             training["--learner"] = [ADAGRAD]
             notes.append(f"`--learner {ADAGRAD}`, for the default learner has no {' and '.join(penalties)}")
-        fields = find_learner(training.get("--learner", [DEFAULT])[0]).settings._fields
+        learner = training.get("--learner", [DEFAULT])[0]
+        fields, defaults = find_learner(learner).settings._fields, find_learner(learner).settings._field_defaults
         for name, field_name in (("--learning-rate", "learning_rate"), ("--l1", "penalty"), ("--l2", "penalty")):
             if name in training and field_name not in fields and name[2:].replace("-", "_") not in fields:
                 del training[name]
-                notes.append(f"`{name}` is left out: {training['--learner'][0]} has no such setting")
+                notes.append(f"`{name}` is left out: {learner} has no such setting")
+        if {"-l", "--learning_rate"} & self.names and "learning_rate" in defaults:
+            notes.append(
+                f"`--learning-rate` of {learner} is {defaults['learning_rate']:g} by default, and `-l` {FOREIGN} 0.5"
+            )
 
 
 def _last_ones(arguments: Iterable[str]) -> dict[str, list[str]]:

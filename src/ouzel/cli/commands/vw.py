@@ -21,7 +21,9 @@ PROGRAMS = ("head", "tail")  # in the commands, beside `ouzel`
 
 
 def vw(
-    arguments: Annotated[list[str], argument("Options of Vowpal Wabbit, and files; or all of them, quoted.", "VW-OPTIONS")],
+    arguments: Annotated[
+        list[str], argument("Options of Vowpal Wabbit, and files; or all of them, quoted.", "VW-OPTIONS")
+    ],
     run: Annotated[bool, option("Run the commands.")] = False,
 ) -> None:
     """Print the commands that do what a command line of Vowpal Wabbit does.
@@ -31,7 +33,7 @@ def vw(
 
     Example: ouzel vw -d train.vw --loss_function logistic -b 22 -q ab -f model
     """
-    if "-h" in arguments:
+    if arguments == ["-h"]:
         _run(["vw", "--help"])
         return
     found = translated(arguments)

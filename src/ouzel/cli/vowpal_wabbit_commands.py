@@ -16,7 +16,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import DEFAULT
 from ouzel.learners.catalogue import find as find_learner
 
-READING = ("--format", "--delimiter", "--column-names", "--label")  # which predicting and testing have, too
+READING = ("--format", "--delimiter", "--column-names")  # which predicting and testing have, too
 FILES = ("--format", "--delimiter", "--column-names", "--passes", "--holdout-every")  # which services do not have
 REPEATED = ("--cross", "--ngrams", "--skips", "--ignore", "--only-columns", "--class-weight", "--set")
 ADAGRAD = "adagrad"  # what Vowpal Wabbit learns by, and with its penalties
@@ -123,7 +123,7 @@ class _Composition:
         model = training.get("--resume", training.get("--model", [""]))[0]
         if not model:
             raise OuzelError(f"`-t` {FOREIGN} needs a model, with `-i MODEL`")
-        unused = [name for name in training if name not in ("--model", "--resume", *READING)]
+        unused = [name for name in training if name not in ("--model", "--resume", "--label", *READING)]
         if unused:
             self.found.notes.append(f"{', '.join(unused)} left out: the model was learnt with its own")
         if "serve" in self.parts:

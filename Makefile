@@ -17,7 +17,8 @@ demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
 # Where tests lie that run without the JIT.
 INTERPRETED := tests/checks tests/learners tests/model/test_slot_map.py tests/streams/kernels \
 	tests/streams/formats/test_records.py tests/sketches/spectral tests/estimators/test_online.py \
-	tests/comparison/test_contestant.py tests/comparison/test_regret.py tests/cli/commands/test_train.py
+	tests/comparison/test_contestant.py tests/comparison/test_regret.py tests/cli/commands/test_train.py \
+	tests/cli/test_vowpal_wabbit_commands.py
 
 # Threads of OpenBLAS wait for each other by spinning: ten times the work where there are more processes than processors.
 # The default's kernels are compiled while the laws run, or several tests at once would each compile them.

@@ -224,13 +224,15 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
-def suggest(given: object, known: Iterable[str]) -> str:
+def suggest(given: object, known: Iterable[str], likeness: float = 0.6) -> str:
     """The end of a sentence about an unknown name, and the question whether a known one that is close was meant.
+
+    Names below a `likeness` from 0 to 1 are not close.
 
     >>> suggest("hinged", ["hinge", "logistic"]), suggest("square", ["cube"])
     (". Did you mean 'hinge'? ", '. ')
     """
-    close = difflib.get_close_matches(given, list(known), 1) if isinstance(given, str) else []
+    close = difflib.get_close_matches(given, list(known), 1, likeness) if isinstance(given, str) else []
     return f". Did you mean {close[0]!r}? " if close else ". "
 
 

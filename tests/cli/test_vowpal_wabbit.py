@@ -6,22 +6,55 @@ import pytest
 
 from ouzel.cli.app import COMMANDS
 from ouzel.cli.renamed_options import RENAMED
-from ouzel.cli.vowpal_wabbit import TYPES, find, options
+from ouzel.cli.vowpal_wabbit import MEANINGS, TYPES, by_name, find, options
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import LEARNERS
 
-SHARED = {"--l1", "--l2", "--passes", "--skips", "--ignore", *RENAMED}  # ours have these names, too
-NAMES = [(name, option) for option in options() for name in option.names]
+SHARED = {"--l1", "--l2", "--passes", "--skips", "--ignore", "--top", "--json", "--id", "--epsilon", "--help", "-h"}
+SHARED |= set(RENAMED)
+"""Names that `ouzel train` has, too."""
+NAMES = [(name, option) for option in options() for name in option.all_names]
 FOREIGN = [(name, option) for name, option in NAMES if name not in SHARED]
+SAMPLES = {
+    "letters": "a",
+    "namespaces": "ab",
+    "pair": "ab",
+    "triple": "abc",
+    "names": "user|item",
+    "weights": "1:2",
+}
+"""An argument of each type that is not a number."""
 
 
 @pytest.mark.parametrize(("name", "option"), FOREIGN, ids=[name for name, _ in FOREIGN])
 def test_an_option_of_vowpal_wabbit_is_answered_in_one_line(ouzel, small, name, option):
-    ran = ouzel("train", small, name, *(["9"] if option.argument else []))
+    takes = option.argument_of(name)
+
+    ran = ouzel("train", small, name, *(["9"] if takes else []))
 
     assert ran.status == 2
     assert ran.out == ""
-    assert ran.err == f"ouzel: `{name}{' 9' if option.argument else ''}` of Vowpal Wabbit {option.here}\n"
+    assert ran.err == f"ouzel: `{name}{' 9' if takes else ''}` of Vowpal Wabbit {option.here}\n"
+
+
+def test_every_option_of_vowpal_wabbit_is_in_the_table_and_takes_a_value_where_it_does_there():
+    vowpalwabbit = pytest.importorskip("vowpalwabbit")
+    groups = vowpalwabbit.Workspace("--quiet").get_config(filtered_enabled_reductions_only=False)
+    theirs = [option for parts in groups.values() for _, group in parts for option in group]
+
+    assert len(theirs) > 400
+    for option in theirs:
+        names = [f"--{option.name}", *([f"-{option.short_name}"] if option.short_name else [])]
+        for name in names:
+            ours = find(name)
+            assert ours is not None, name
+            assert bool(ours.argument_of(name)) != isinstance(option.default_value, bool), name
+
+
+def test_lists_of_vowpal_wabbit_take_all_words_up_to_the_next_option():
+    assert {name for name, option in by_name().items() if option.many and option.meaning == "translated"} >= {
+        "-q", "--interactions", "--cubic", "--ignore", "--keep", "--ngram", "--skips", "--classweight",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -60,30 +93,34 @@ def test_every_option_is_in_the_table_once():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("option", options(), ids=lambda option: option.names[0])
+@pytest.mark.parametrize("option", options(), ids=lambda option: option.all_names[0])
 def test_what_an_option_becomes_are_arguments_of_the_command_that_it_names(ouzel, option):
-    sample = next(iter(option.values), {"namespaces": "ab", "namespace": "a"}.get(option.type, "2"))
-    takes = sample if option.argument else ""
+    takes = next(iter(option.values), SAMPLES.get(option.type, "2")) if option.names and option.argument else ""
 
     assert option.type in TYPES
-    assert option.command in COMMANDS
-    if option.to is None:
-        with pytest.raises(OuzelError, match="of Vowpal Wabbit is"):
+    assert option.meaning in MEANINGS
+    assert option.command in (*COMMANDS, "lines")
+    if option.meaning in ("model", "kind"):
+        with pytest.raises(OuzelError, match="of Vowpal Wabbit"):
             option.translated(takes)
         return
     arguments = option.translated(takes)
+    if option.command == "lines":
+        return
     known = re.findall(r"--?[a-z][a-z0-9-]*", ouzel(option.command, "--help").out)
     assert {part for part in arguments if part.startswith("-")} <= set(known)
     assert not any("{}" in part for part in arguments)
 
 
-@pytest.mark.parametrize("option", [option for option in options() if option.when], ids=lambda option: option.names[0])
+@pytest.mark.parametrize(
+    "option", [option for option in options() if option.when], ids=lambda option: option.all_names[0]
+)
 def test_an_option_that_counts_only_with_another_names_one_of_the_table(option):
     name, _, value = option.when.partition(" ")
 
     other = find(name)
     assert other is not None
-    assert value in other.values or not other.argument
+    assert not value or value in other.values
 
 
 @pytest.mark.parametrize(
@@ -93,6 +130,15 @@ def test_an_option_that_counts_only_with_another_names_one_of_the_table(option):
         ("--cubic", "a:c", ["--cross", "a*:*:c*"]),
         ("--ngram", "2", ["--ngrams", "2"]),
         ("--ngram", "t3", ["--ngrams", "t*=3"]),
+        ("--ngram", "_3", ["--ngrams", "_*=3"]),
+        ("--interactions", "ab[", ["--cross", "a*:b*:[[]*"]),
+        ("--interactions", "aab", ["--cross", "a*:a*:b*", "--cross", "a:a:b"]),
+        ("-q", "a:", ["--cross", "a*:*", "--cross", "a:a"]),
+        ("-q", r"\x61b", ["--cross", "a*:b*"]),
+        ("--experimental_full_name_interactions", "user|item", ["--cross", "user*item"]),
+        ("--ignore", "ab", ["--ignore", "a*", "--ignore", "b*"]),
+        ("--classweight", "1:2,-1:.5", ["--task", "classification", "--class-weight", "1=2,-1=.5"]),
+        ("--coin", "", ["--learner", "coin-betting"]),
         ("--loss_function", "classic", ["--loss", "squared"]),
         ("--quantile_tau", "0.3", ["--loss", "quantile(tau=0.3)"]),
         ("--ftrl_beta", "0.5", ["--set", "damping=0.5"]),
@@ -107,6 +153,12 @@ def test_an_option_becomes_arguments_here(name, value, arguments):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
+        ("-q", "abc", "`-q abc` of Vowpal Wabbit takes the first letters of two namespaces, such as ab; got 'abc'"),
+        (
+            "--classweight",
+            "2",
+            "`--classweight 2` of Vowpal Wabbit takes classes and their weights, such as 1:2,-1:0.5",
+        ),
         ("--nn", "5", "`--nn 5` of Vowpal Wabbit is not here: models are linear; begin with"),
         ("-b", "many", "`-b many` of Vowpal Wabbit takes a whole number; got 'many'"),
         ("--ngram", "ab", "`--ngram ab` of Vowpal Wabbit takes a number of words, such as 2, or a2 of one namespace;"),

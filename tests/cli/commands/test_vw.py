@@ -2,12 +2,16 @@
 
 import random
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from ouzel.cli.commands.vw import translated, written
-from ouzel.cli.vowpal_wabbit import options
+import ouzel as library
+from ouzel.cli.commands.vw import written
+from ouzel.cli.vowpal_wabbit import by_name, options
+from ouzel.cli.vowpal_wabbit_commands import translated
+from ouzel.terms import losses
 
 PAGE = Path(__file__).parents[3] / "docs" / "vowpal-wabbit.md"
 
@@ -34,6 +38,31 @@ def stream(tmp_path):
         ),
         ("t.vw --oaa=3 -b18", ["ouzel train t.vw --bits 18 --task classification"]),
         ("t.vw --loss_function quantile --quantile_tau 0.3", ["ouzel train t.vw --loss 'quantile(tau=0.3)'"]),
+        ("t.vw --binary --learning_rate 2", ["ouzel train t.vw --learning-rate 2 --task classification"]),
+        ("t.vw --classweight 1:2,-1:3 --loss_function logistic",
+         ["ouzel train t.vw --loss logistic --task classification --class-weight 1=2,-1=3"]),
+        ("t.vw --coin --loss_function logistic -l 3", ["ouzel train t.vw --loss logistic --learner coin-betting"]),
+        ("t.vw --examples 9 --loss_function hinge",
+         ["head -n 9 t.vw > t.first-9.vw", "ouzel train t.first-9.vw --loss hinge"]),
+        ("t.vw --holdout_after 9 --loss_function hinge -f m -p p.txt",
+         ["head -n 9 t.vw > t.first-9.vw", "tail -n +10 t.vw > t.after-9.vw",
+          "ouzel train t.first-9.vw --model m --loss hinge", "ouzel test m t.after-9.vw",
+          "ouzel predict m t.vw > p.txt"]),
+        ("t.vw --holdout_after 9 --holdout_off", ["ouzel train t.vw --loss squared"]),
+        ("t.vw --passes 2 --holdout_period 5", ["ouzel train t.vw --passes 2 --holdout-every 5 --loss squared"]),
+        ("t.vw --holdout_period 5", ["ouzel train t.vw --loss squared"]),
+        ("t.vw --passes 2 --holdout_period 5 --holdout_off", ["ouzel train t.vw --passes 2 --loss squared"]),
+        ("-i m --audit_regressor w.csv -d t.vw", ["ouzel top m --all --output w.csv"]),
+        ("-i m --no_stdin --readable_model w.csv", ["ouzel top m --all --output w.csv"]),
+        ("-d t.txt --csv --loss_function hinge", ["ouzel train t.txt --format csv --label _label --loss hinge"]),
+        ("-d t.json --json", ["ouzel train t.json --format jsonl --label _label --loss squared"]),
+        ("-d t.json --json -t -i m", ["ouzel test m t.json --format jsonl"]),
+        ("t.vw --keep ab --ignore c --loss_function hinge",
+         ["ouzel train t.vw --loss hinge --ignore 'c*' --only-columns 'a*' --only-columns 'b*'"]),
+        ("t.vw --ngram 2 --ngram a3 --skips a1 --loss_function hinge",
+         ["ouzel train t.vw --loss hinge --ngrams 2 --ngrams 'a*=3+1'"]),
+        ("t.vw --loss_function hinge -q ab ac -q ab",
+         ["ouzel train t.vw --loss hinge --cross 'a*:b*' --cross 'a*:c*'"]),
         ("t.vw u.vw", ["ouzel train t.vw u.vw --loss squared"]),
         ("--loss_function hinge", ["ouzel train - --loss hinge"]),
         ("-d t.vw -i old -f new", ["ouzel train t.vw --model new --resume old"]),
@@ -70,7 +99,17 @@ def test_a_command_line_of_vowpal_wabbit_becomes_commands(ouzel, given, commands
 @pytest.mark.parametrize(
     ("given", "remark"),
     [
-        ("--nn 5", "`--nn 5` of Vowpal Wabbit is not here: models are linear"),
+        ("--bootstrap 5", "`--bootstrap 5` of Vowpal Wabbit is not here: one model is learnt"),
+        ("--random_weights", "`--random_weights` of Vowpal Wabbit is not here: weights are learnt from 0"),
+        ("-q aa", "`-q aa` of Vowpal Wabbit crosses features of a namespace with each other, too"),
+        ("-q ::", "`-q ::` of Vowpal Wabbit crosses features of a namespace with each other, too"),
+        ("--interactions aaa", "`--interactions aaa` of Vowpal Wabbit crosses features of a namespace"),
+        ("--holdout_period 5", "`--holdout_period 5` of Vowpal Wabbit holds nothing out in one pass"),
+        ("--passes 2", "the average loss of Vowpal Wabbit is over all passes"),
+        ("--loss_function squared", "the mean squared loss of Vowpal Wabbit, of (prediction - label)^2, is twice"),
+        ("-l 3", "`--learning-rate` of auto is 1 by default, and `-l` of Vowpal Wabbit 0.5"),
+        ("-i m", "a model learns no file twice, unless with `--relearn`"),
+        ("--binary", "classes are learnt by the logistic loss"),
         ("--quiet", "`--quiet` of Vowpal Wabbit is not needed here"),
         ("-kc", "`-c` of Vowpal Wabbit is `--cache DIR` here"),
         ("--power_t 0.5", "`--power_t 0.5` of Vowpal Wabbit is not here"),
@@ -94,16 +133,32 @@ def test_a_line_that_holds_nothing_out_is_not_told_how_to():
     assert not any("tenth" in remark for remark in translated(["t.vw", "--passes", "3", "--holdout_off"]).remarks)
 
 
-@pytest.mark.parametrize("option", options(), ids=lambda option: option.names[0])
-def test_every_option_of_the_table_becomes_an_argument_a_command_or_a_remark(option):
-    sample = next(iter(option.values), {"namespaces": "ab", "namespace": "a"}.get(option.type, "2"))
-    plain = translated(["-d", "t.vw", "-i", "m"])
-    for name in option.names:
-        given = [*option.when.split(), name, *([sample] if option.argument else [])]
-        found = translated(["-d", "t.vw", "-i", "m", *given])
+def test_what_changes_nothing_stands_apart_from_what_makes_another_model(ouzel):
+    out = ouzel("vw", "t.vw", "-k", "--power_t", "1", "--quiet", "--loss_function", "hinge").out
 
-        assert found.commands != plain.commands or found.remarks
-        assert all("\n" not in remark for remark in found.remarks)
+    starts = [" ".join(line.split()[:3]) for line in out.splitlines()]
+    assert starts == [
+        "# another model:", "# `--power_t 1`", "# changes nothing:", "# `-k` of", "# `--quiet` of", "ouzel train t.vw",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", options(), ids=lambda option: option.all_names[0])
+def test_every_option_of_the_table_becomes_an_argument_a_command_a_line_or_a_reason(option):
+    samples = {
+        "letters": "a", "namespaces": "ab", "pair": "ab", "triple": "abc", "names": "a|b", "weights": "1:2",
+    }  # fmt: skip
+    sample = next(iter(option.values), samples.get(option.type, "2"))
+    line = ["-d", "t.vw", "-i", "m"]
+    plain = translated(line)
+    for name in option.all_names:
+        other = option.when.split()
+        takes = by_name()[other[0]].argument_of(other[0]) if other else ""
+        given = [*other, *(["2"] if takes and len(other) == 1 else []), name]
+        found = translated([*line, *given, *([sample] if option.argument_of(name) else [])])
+
+        assert found.refused or found.commands != plain.commands or len(found.remarks) > len(plain.remarks)
+        assert bool(found.refused) == (option.meaning == "kind")
+        assert all("\n" not in line for line in [*found.remarks, *found.refused])
 
 
 @pytest.mark.parametrize(
@@ -113,17 +168,93 @@ def test_every_option_of_the_table_becomes_an_argument_a_command_or_a_remark(opt
          "Did you mean '--loss_function'?"),
         ("-b many", "`-b many` of Vowpal Wabbit takes a whole number; got 'many'"),
         ("t.vw -f", "`-f` of Vowpal Wabbit takes MODEL, which is missing; it is `--model MODEL` here"),
-        ("t.vw --nn", "`--nn` of Vowpal Wabbit is not here: models are linear"),
+        ("t.vw --nn 5", "`--nn 5` of Vowpal Wabbit is not here: models are linear"),
+        ("--multilabel_oaa 10 t.vw", "`--multilabel_oaa 10` of Vowpal Wabbit is another kind of model"),
+        ("--lda 10 --lda_alpha 1 t.vw", "`--lda 10 --lda_alpha 1` of Vowpal Wabbit is another kind of model: topics"),
+        ("--bootstrapp 3 t.vw", "`--bootstrapp` is not in the table of options of Vowpal Wabbit; leave it out. "
+         "Did you mean '--bootstrap'?"),
+        ("--boot 3 t.vw", "`--boot` is not in the table of options of Vowpal Wabbit; leave it out\n"),
+        ("-q t.vw", "`-q t.vw` of Vowpal Wabbit takes the first letters of two namespaces, such as ab; got 't.vw'"),
+        ("t.vw.gz --examples 9", "`--examples` and `--holdout_after` of Vowpal Wabbit cut one file of text that is "
+         "not packed; got t.vw.gz: cut it first, and leave them out"),
+        ("--no_stdin", "`--no_stdin` of Vowpal Wabbit leaves nothing to learn from; name a file with `-d FILE`"),
+        ("'t.vw -f m", "\"'t.vw -f m\" is not a command line: no closing quotation"),
         ("--noconstant=1", "`--noconstant` of Vowpal Wabbit takes no value; got '1'"),
         ("-t t.vw", "`-t` of Vowpal Wabbit needs a model, with `-i MODEL`"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_one_line(ouzel, given, said):
-    ran = ouzel("vw", *given.split())
+    ran = ouzel("vw", *([given] if "'" in given else given.split()))
 
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.startswith(f"ouzel: {said}")
     assert ran.err.count("\n") == 1
+
+
+def test_each_unknown_option_and_each_other_kind_of_model_is_a_line(ouzel):
+    ran = ouzel("vw", "t.vw", "--foo", "1", "--bfgs", "--mem", "7", "--bar=2", "--search", "3", "--bootstrap", "4")
+
+    assert (ran.status, ran.out) == (2, "")
+    assert [line.split("`")[1] for line in ran.err.splitlines()] == ["--foo", "--bfgs --mem 7", "--bar", "--search 3"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["vw -d t.vw -q ab --loss_function logistic"],
+        ["vw", "-d", "t.vw", "-q", "ab", "--loss_function", "logistic"],
+        ["  -d 't.vw' -qab --loss_function=logistic"],
+    ],
+)
+def test_a_command_line_may_be_quoted(ouzel, words):
+    assert ouzel("vw", *words).out == "ouzel train t.vw --loss logistic --cross 'a*:b*'\n"
+
+
+def test_a_file_whose_name_has_blanks_is_no_quoted_command_line(ouzel, tmp_path):
+    (tmp_path / "my data.vw").touch()
+
+    assert ouzel("vw", tmp_path / "my data.vw").out.endswith(f"train '{tmp_path / 'my data.vw'}' --loss squared\n")
+
+
+def test_letters_of_an_option_are_not_options_of_ours(ouzel):
+    assert "--cross 'a*:h*'" in ouzel("vw", "t.vw", "-qah").out
+    assert ouzel("vw", "-h").out == ouzel("vw", "--help").out == ouzel("vw", "--run", "vw --help").out
+
+
+def test_a_service_that_is_to_learn_nothing_is_told_what_it_does(ouzel):
+    out = ouzel("vw", "--daemon", "-t", "-i", "m").out
+
+    assert "# `-t` of Vowpal Wabbit is not here: a service learns the examples that are sent to be learnt" in out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-q ab", "-q aa", "-q a:", "-q ab -q ac", "-q ab ac", "--cubic abc", "--cubic aab", "--interactions aaa",
+        "--interactions abc", "--ignore ab", "--ignore a -q ab", "--keep ab", "--keep a --keep c", "--ngram 2",
+        "--ngram 3", "--ngram 2 --skips 1", "--ngram 3 --skips 2", "--ngram a2", "--ngram a2 --skips a1",
+        "--ngram a2 b3", "--ngram 2 --skips b1", "--experimental_full_name_interactions a|b", r"-q a\x62",
+    ],
+)  # fmt: skip
+def test_a_line_has_as_many_features_as_in_vowpal_wabbit(tmp_path, options):
+    vowpalwabbit = pytest.importorskip("vowpalwabbit")
+    text = "1 |a x y x2 |b z w v:2 |c u"
+    path = tmp_path / "t.vw"
+    path.write_text(f"{text}\n")
+    theirs = vowpalwabbit.Workspace(f"--quiet --noconstant {options}")
+    example = theirs.example(text)
+    theirs.learn(example)
+    (command,) = translated([str(path), "--noconstant", *options.split()]).commands
+    keywords = {"--ignore": "ignore", "--only-columns": "keep", "--cross": "crosses", "--ngrams": "ngrams"}
+    reading = {keyword: [] for keyword in keywords.values()}
+    for name, value in pairwise(command):
+        if name in keywords:
+            reading[keywords[name]].append(value)
+    skips = int(command[command.index("--skips") + 1]) if "--skips" in command else 0
+
+    block = next(library.read(path, **{name: values for name, values in reading.items() if values}, skips=skips))
+
+    assert block.nonzeros == example.get_feature_number()
 
 
 def test_settings_are_left_out_where_nothing_is_learnt(ouzel):
@@ -162,6 +293,40 @@ def test_what_runs_learns_as_well_as_vowpal_wabbit(ouzel, stream):
     (command,) = translated([*options, str(stream)]).commands
 
     assert ouzel(*command, "--json").json["log_loss"] < 1.1 * theirs, written(command)
+
+
+@pytest.mark.parametrize(
+    ("options", "label", "loss", "unit"),
+    [
+        ("--loss_function squared", 3, losses.Squared(), 2),
+        ("--loss_function logistic", 1, losses.Logistic(), 1),
+        ("--loss_function hinge", -1, losses.Hinge(), 1),
+        ("--loss_function quantile --quantile_tau 0.3", 2, losses.Quantile(0.3), 1),
+        ("--loss_function quantile --quantile_tau 0.3", -2, losses.Quantile(0.3), 1),
+    ],
+)
+def test_the_units_of_losses_are_those_that_are_said(tmp_path, options, label, loss, unit):
+    vowpalwabbit = pytest.importorskip("vowpalwabbit")
+    path = tmp_path / "one.vw"
+    path.write_text(f"{label} |a x\n")
+    learner = vowpalwabbit.Workspace(f"--quiet -d {path} {options}")
+
+    assert learner.get_sum_loss() == pytest.approx(unit * losses.value(loss, 0.0, float(label)), rel=1e-6)
+    assert any("is twice the one here" in note for note in translated([str(path), *options.split()]).notes) == (
+        unit == 2
+    )
+
+
+def test_a_file_is_cut_where_vowpal_wabbit_holds_out_what_comes_after(ouzel, stream, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    ran = ouzel("vw", "--run", "-d", "t.vw", "--holdout_after", "1500", "--loss_function", "logistic", "-q", "ab")
+
+    assert ran.status == 0
+    assert len((tmp_path / "t.first-1500.vw").read_text().splitlines()) == 1500
+    assert (tmp_path / "t.vw").read_text().endswith((tmp_path / "t.after-1500.vw").read_text())
+    assert ouzel("info", "model.ouzel", "--json").json["examples"] == 1500
+    assert re.search(r"^ +500  examples", ran.out, re.MULTILINE)
 
 
 def test_the_page_for_people_from_vowpal_wabbit_shows_what_is_printed(ouzel):

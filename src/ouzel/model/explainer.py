@@ -37,6 +37,7 @@ class Parts(NamedTuple):
     own: np.ndarray  # (m, K)  by these features themselves, without curves and absent features
     curves: np.ndarray  # (C', K)  by curves of columns
     weights: np.ndarray  # (m, K)  what one more of each adds
+    slopes: np.ndarray  # (K, E, K')  what scores count for, of the K' columns that the model has
 
 
 class Explainer:
@@ -65,30 +66,22 @@ class Explainer:
 
     def _take_weights(self) -> None:
         """Take weights and means by feature from the model, those of features that have any weight."""
-        model = self.model
-        combined, means = np.atleast_2d(model.slot_weights()), means_and_spreads(model)[0]
-        models = None
+        model, models = self.model, None
         if model.states and hasattr(model.states[0], "mixture"):
             from ouzel.learners.auto.attribution import linear_models
 
-            models = linear_models(model.states[0], model.settings, combined)
+            models = linear_models(model.states[0], model.settings)
         if models is None:
-            weights = combined[None]
-            base = (weights[..., 0] * model.intercept).copy()
+            weights = np.atleast_2d(model.slot_weights())
+            slots = np.flatnonzero((weights[:, 1:] != 0.0).any(axis=0)) + 1
+            constants, weights = weights[None, :, 0] * model.intercept, weights[:, None, slots].transpose(2, 1, 0)
         else:
-            weights, base, self.function = models
-            weights = weights[..., : model.slots]
-        used = (weights != 0.0).any(axis=(0, 1))
-        used[0] = False
-        if self.effects is not None:
-            used[self.effects.columns[: int(self.effects.opened[0].max())].astype(np.int64)] = True
-        slots = np.flatnonzero(used)
+            slots, weights, constants, self.function = models
         ids = slots if model.slot_map is None else model.slot_map.numbers[slots].astype(np.int64)
         order = np.argsort(ids, kind="stable")
-        self.ids, self.slots = ids[order], slots[order]
-        self.weights = np.ascontiguousarray(weights[..., self.slots].transpose(2, 0, 1))  # (d, E, K)
-        self.means = means[self.slots]
-        self.base = base + np.einsum("fek,f->ek", self.weights, self.means)  # (E, K)
+        self.ids, self.slots, self.weights = ids[order], slots[order], weights[order]
+        self.means = means_and_spreads(model)[0][self.slots]
+        self.base = constants + np.tensordot(self.means, self.weights, 1)  # (E, K)
         self.cuts = CutValues(model, self.slots)
         self.zeros = self.cuts.of(np.arange(len(self.slots)), np.zeros(len(self.slots)))
 
@@ -140,23 +133,19 @@ class Explainer:
 
     @cached_property
     def _effect_function(self) -> Function:
-        from ouzel.learners.auto.attribution import Classes, Numbers, with_effects
+        from ouzel.learners.auto.attribution import with_effects
 
-        function = self.function
-        return with_effects(
-            self.effects, Numbers if isinstance(function, Numbers) else Classes, getattr(function, "unit", 1.0)
-        )
+        assert self.function is not None
+        return with_effects(self.effects, self.function)
 
     @cached_property
     def _start(self) -> np.ndarray:
         """The scores (3, K) of the average example: of the lines, and what curves and pairs add to it."""
-        from ouzel.learners.auto.effect_terms import total_means
-
-        return np.stack([self._line(self.base), *total_means(self.terms)])
+        return np.vstack([self._line(self.base), self.terms.means])
 
     def _line(self, scores: np.ndarray) -> np.ndarray:
         """The score (K,) that the linear models make of theirs (E, K)."""
-        line: np.ndarray = scores[0] if self.function is None else self.function.value(scores[None])[0]
+        line: np.ndarray = scores[0] if self.function is None else self.function(scores[None])[0][0]
         return line
 
     @cached_property
@@ -164,7 +153,7 @@ class Explainer:
         """The margins (K,) of the average example, in the model's order, before they are recalibrated."""
         if self.effects is None:
             return self.factor * self._line(self.base)
-        found: np.ndarray = self.factor * self._effect_function.value(self._start[None])[0]
+        found: np.ndarray = self.factor * self._effect_function(self._start[None])[0][0]
         return found
 
     @cached_property
@@ -225,6 +214,7 @@ class Explainer:
             shown_weights(classes, (weights * (cut - self.means[places])[:, None]).T).T,
             shown_weights(classes, curves.T).T,
             shown_weights(classes, weights.T).T,
+            shown_weights(classes, slopes * ratio[:, None, None]),
         )
 
     def _added(self, places: np.ndarray, values: np.ndarray) -> Added | None:
@@ -234,7 +224,7 @@ class Explainer:
         from ouzel.learners.auto.effect_terms import added_by_terms, numbers_of
 
         numbers = numbers_of(self.effects, self.slots[places], values)
-        return added_by_terms(self.effects, self.terms, numbers)
+        return added_by_terms(self.terms, numbers)
 
     def _owners(
         self, scores: np.ndarray, added: Added | None, slopes: np.ndarray, effect_slopes: np.ndarray
@@ -258,7 +248,9 @@ class Explainer:
             ends = np.stack([margins, average])
             fitted = self.model.preparation.recalibrated(self.model.task, ends if len(margins) > 1 else ends[:, 0])
             fitted = fitted.reshape(ends.shape)
-            ratio = np.divide(fitted[0] - fitted[1], margins - average, out=ratio, where=np.abs(margins - average) > 0.0)
+            ratio = np.divide(
+                fitted[0] - fitted[1], margins - average, out=ratio, where=np.abs(margins - average) > 0.0
+            )
             margins, average = fitted
         owners = owners * ratio
         gap, sizes = margins - average - owners.sum(axis=0), np.abs(owners)

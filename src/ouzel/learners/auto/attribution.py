@@ -25,7 +25,7 @@ from ouzel.learners.auto.effect_slopes import HIGH, LOW, MOST_LOGARITHM, of_loga
 from ouzel.learners.auto.effects import END, SCORES, Effects
 from ouzel.learners.auto.number_gains import HIGH as HIGHEST
 from ouzel.learners.auto.number_gains import LOW as LOWEST
-from ouzel.learners.auto.number_gains import MEAN
+from ouzel.learners.auto.number_gains import MEAN, WEIGHT
 from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.sharing import LEAST, margin_factor
 
@@ -33,24 +33,23 @@ NODES = 16
 MOST_WEIGHTS = 1 << 26  # of all models; beyond, the models are one
 STEP = 1e-6  # of the range of margins, in differences that stand for slopes
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(NODES)
-_POINTS, _WEIGHTS = 0.5 * (_POINTS + 1.0), 0.5 * _WEIGHTS
+_POINTS = np.concatenate([[0.0], 0.5 * (_POINTS + 1.0), [1.0]])  # both ends are looked at as well
+_WEIGHTS = np.concatenate([[0.0], 0.5 * _WEIGHTS, [0.0]])
 
 
 class Function(Protocol):
     """Margins as a function of scores."""
 
-    def value(self, scores: np.ndarray) -> np.ndarray:
-        """Return the margins (n, K) of scores (n, E, K)."""
-
-    def slopes(self, scores: np.ndarray) -> np.ndarray:
-        """Return the derivatives (n, K, E, K) of margins by scores (n, E, K)."""
+    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margins (n, K) of scores (n, E, K), and their derivatives (n, K, E, K)."""
 
 
 class LinearModels(NamedTuple):
     """Several linear models of the features as they are, and the margin as a function of their scores."""
 
-    weights: np.ndarray  # (E, K, d)
-    constants: np.ndarray  # (E, K)
+    slots: np.ndarray  # (d,) int64  rising, that of the constant feature left out
+    weights: np.ndarray  # (d, E, K)
+    constants: np.ndarray  # (E, K)  the scores where all features are 0
     function: Function
 
 
@@ -60,20 +59,22 @@ def average_slopes(function: Function, start: np.ndarray, end: np.ndarray) -> tu
     The products of slopes and differences of scores add up to the difference of margins.
     """
     change = end - start
-    slopes = np.tensordot(_WEIGHTS, function.slopes(start + _POINTS[:, None, None] * change), 1)
-    margins = function.value(np.stack([start, end]))
-    gap = margins[1] - margins[0] - (slopes * change).sum(axis=(1, 2))
-    for parts in (np.abs(slopes) * change, np.broadcast_to(change, slopes.shape)):
-        size = (parts * change).sum(axis=(1, 2))
-        slopes = slopes + np.divide(gap, size, out=np.zeros(len(gap)), where=size > LEAST)[:, None, None] * parts
-        gap = np.where(size > LEAST, 0.0, gap)
-    return slopes, margins[1]
+    margins, slopes = function(start + _POINTS[:, None, None] * change)
+    mean: np.ndarray = (_WEIGHTS @ slopes.reshape(len(slopes), -1)).reshape(slopes.shape[1:])
+    gap = margins[-1] - margins[0] - (mean * change).sum(axis=(1, 2))
+    for parts in (np.abs(mean) * change, change):
+        size = (parts * change).sum(axis=(-1, -2))
+        if np.any(gap):
+            part = np.where(size > LEAST, gap, 0.0) / np.maximum(size, LEAST)
+            mean = mean + part[:, None, None] * parts
+            gap = np.where(size > LEAST, 0.0, gap)
+    return mean, margins[-1]
 
 
-class Classes(NamedTuple):
-    """Logarithms of the mean of probabilities of classes; of two classes, their odds.
+class Odds(NamedTuple):
+    """Logarithms of the odds of two classes, for the mean of k probabilities.
 
-    Each of the k probabilities comes from sums of scores as they are, and of scores cut so far below the best.
+    Each comes from a sum of scores as they are, and of scores cut at `end`.
     """
 
     plain: np.ndarray  # (k, E)
@@ -81,48 +82,52 @@ class Classes(NamedTuple):
     shares: np.ndarray  # (k,)
     end: float
 
-    def value(self, scores: np.ndarray) -> np.ndarray:
-        """Return the margins (n, K), or (n, 1) of two classes."""
-        shown = _both(scores)
-        _, best, inside = self._cut(shown)
-        _, _, total = self._chances(shown, np.where(inside, shown, best - self.end))
-        return total if scores.shape[2] > 1 else total[:, 1:] - total[:, :1]
+    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margins (n, 1), and their derivatives (n, 1, E, 1)."""
+        own = scores[..., 0]
+        sums = own @ self.plain.T + np.clip(own, -self.end, self.end) @ self.cut.T
+        small = np.exp(-np.abs(sums))
+        most = 1.0 / (1.0 + small)
+        least = small * most
+        yes, no = np.where(sums > 0.0, most, least), np.where(sums > 0.0, least, most)
+        up, down = np.maximum(yes @ self.shares, LEAST), np.maximum(no @ self.shares, LEAST)
+        by_sums = self.shares * (yes * no) / (up * down)[:, None] * (up + down)[:, None]
+        slopes = by_sums @ self.plain + (by_sums @ self.cut) * (np.abs(own) < self.end)
+        return (np.log(up) - np.log(down))[:, None], slopes[:, None, :, None]
 
-    def slopes(self, scores: np.ndarray) -> np.ndarray:
-        """Return the derivatives (n, K, E, K)."""
-        shown = _both(scores)
-        first, best, inside = self._cut(shown)
-        chances, logs, total = self._chances(shown, np.where(inside, shown, best - self.end))
-        with np.errstate(divide="ignore"):
-            parts = np.exp(np.log(self.shares)[:, None] + logs - total[:, None])  # (n, k, K)  of each probability
-        by_sums = -parts[..., None] * chances[:, :, None]  # (n, k, K, K)
-        diagonal = np.arange(shown.shape[2])
-        by_sums[:, :, diagonal, diagonal] += parts
-        if scores.shape[2] == 1:
-            by_sums = by_sums[:, :, 1:] - by_sums[:, :, :1]
-        found = np.einsum("nkcd,ke->nced", by_sums, self.plain)
-        by_cut = np.einsum("nkcd,ke->nced", by_sums, self.cut)
-        own = by_cut * inside[:, None]
-        own += (by_cut.sum(axis=3) - own.sum(axis=3))[..., None] * first[:, None]  # those cut follow the best
-        return (found + own)[..., -scores.shape[2] :]
 
-    def _cut(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return which score is the best of each model, that score, and which scores are not cut."""
+class Classes(NamedTuple):
+    """Logarithms of the mean of k probabilities of several classes.
+
+    Each comes from sums of scores as they are, and of scores cut at `end` below the best of their model.
+    """
+
+    plain: np.ndarray  # (k, E)
+    cut: np.ndarray  # (k, E)
+    shares: np.ndarray  # (k,)
+    end: float
+
+    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margins (n, K), and their derivatives (n, K, E, K)."""
         best = scores.max(axis=2, keepdims=True)
-        first = np.arange(scores.shape[2]) == scores.argmax(axis=2)[..., None]
-        return first, best, scores > best - self.end
-
-    def _chances(self, scores: np.ndarray, cut: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return probabilities (n, k, K), their logarithms, and the logarithms of their mean (n, K)."""
-        sums = self.plain @ scores + self.cut @ cut
+        inside = scores > best - self.end
+        sums = self.plain @ scores + self.cut @ np.where(inside, scores, best - self.end)
         sums -= sums.max(axis=2, keepdims=True)
         chances = np.exp(sums)
         total = chances.sum(axis=2, keepdims=True)
         chances /= total
         logs = sums - np.log(total)
         most = logs.max(axis=1, keepdims=True)
-        mean = (self.shares[:, None] * np.exp(logs - most)).sum(axis=1)
-        return chances, logs, np.log(np.maximum(mean, LEAST)) + most[:, 0]
+        margins = np.log(np.maximum((self.shares[:, None] * np.exp(logs - most)).sum(axis=1), LEAST)) + most[:, 0]
+        parts = self.shares[:, None] * np.exp(logs - margins[:, None])  # (n, k, K)  of each probability in the mean
+        by_sums = -parts[..., None] * chances[:, :, None]  # (n, k, K, K)
+        diagonal = np.arange(scores.shape[2])
+        by_sums[:, :, diagonal, diagonal] += parts
+        by_cut = np.einsum("nkcd,ke->nced", by_sums, self.cut, optimize=True)
+        slopes = np.einsum("nkcd,ke->nced", by_sums, self.plain, optimize=True) + by_cut * inside[:, None]
+        first = diagonal == scores.argmax(axis=2)[..., None]
+        lost = by_cut.sum(axis=3) - (by_cut * inside[:, None]).sum(axis=3)
+        return margins, slopes + lost[..., None] * first[:, None]  # scores that are cut follow the best
 
 
 class Numbers(NamedTuple):
@@ -131,99 +136,97 @@ class Numbers(NamedTuple):
     of_scores: Callable[[np.ndarray], np.ndarray]
     unit: float
 
-    def value(self, scores: np.ndarray) -> np.ndarray:
-        """Return the margins (n, 1)."""
-        return self.of_scores(scores[..., 0])[:, None]
-
-    def slopes(self, scores: np.ndarray) -> np.ndarray:
-        """Return the derivatives (n, 1, E, 1)."""
-        count, step = scores.shape[1], STEP * self.unit
-        ends = scores[:, None, :, 0] + step * np.concatenate([np.eye(count), -np.eye(count)])
-        found = self.of_scores(ends.reshape(-1, count)).reshape(len(scores), 2, count)
-        return ((found[:, 0] - found[:, 1]) / (2.0 * step))[:, None, :, None]
+    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margins (n, 1), and their derivatives (n, 1, E, 1)."""
+        own, step = scores[..., 0], STEP * self.unit
+        moves = np.concatenate([np.zeros((1, own.shape[1])), step * np.eye(own.shape[1]), -step * np.eye(own.shape[1])])
+        found = self.of_scores((own[:, None] + moves).reshape(-1, own.shape[1])).reshape(len(own), -1)
+        up, down = found[:, 1 : own.shape[1] + 1], found[:, own.shape[1] + 1 :]
+        return found[:, :1], ((up - down) / (2.0 * step))[:, None, :, None]
 
 
-def linear_models(state: Any, settings: Any, combined: np.ndarray) -> LinearModels | None:
+def linear_models(state: Any, settings: Any) -> LinearModels | None:
     """Return the linear models of a state of the default learner; None of one whose scores are linear, to rank by.
 
-    Where there are too many weights, the models are one, with their `combined` weights (K, d).
+    None, too, where they have too many weights to look at one by one.
     """
     if isinstance(state, (two_classes.TwoClasses, several_classes.SeveralClasses)):
-        return _of_classes(state) if combined.size * len(state.shares.scales) <= MOST_WEIGHTS else None
+        return _of_classes(state)
     if isinstance(state, (regression.State, other_numbers.State)):
         return _of_numbers(state, settings)
     return None
 
 
-def with_effects(effects: Effects, kind: type, unit: float) -> Function:
+def with_effects(effects: Effects, lines: Function) -> Function:
     """Return margins as a function of three scores: that of the lines, what columns add to it, and what pairs add."""
-    believed = np.append(effects.beliefs, effects.pooled)
-    sums, pool = np.tri(SCORES), effects.pool.weights @ np.tri(SCORES)  # scores are sums of what is added
-    if kind is Numbers:
-        low, high, weights = effects.totals[LOW], effects.totals[HIGH], effects.pool.weights
+    believed, pool = np.append(effects.beliefs, effects.pooled), effects.pool.weights
+    sums = np.tri(SCORES)  # scores are sums of what is added
+    if isinstance(lines, Numbers):
+        low, high = effects.totals[LOW], effects.totals[HIGH]
 
         def of_scores(scores: np.ndarray) -> np.ndarray:
             line = scores[:, :1]
             parts = np.hstack([line, np.clip(scores @ sums.T[:, 1:], low, high)])
-            pooled = np.clip(line[:, 0] + (parts - line) @ weights, low, high)
-            return parts @ believed[:SCORES] + believed[SCORES] * pooled
+            pooled = np.clip(line[:, 0] + (parts - line) @ pool, low, high)
+            found: np.ndarray = parts @ believed[:SCORES] + believed[SCORES] * pooled
+            return found
 
-        return Numbers(of_scores, unit)
-    return _Pooled(Classes(np.vstack([np.eye(SCORES), 0.0 * pool]), _pool_of(effects), believed, END), sums)
-
-
-class _Pooled(NamedTuple):
-    """Classes as a function of what is added to the score of the lines."""
-
-    classes: Classes
-    sums: np.ndarray  # (3, 3)
-
-    def value(self, scores: np.ndarray) -> np.ndarray:
-        return self.classes.value(self.sums @ scores)
-
-    def slopes(self, scores: np.ndarray) -> np.ndarray:
-        by_sums = self.classes.slopes(self.sums @ scores)
-        found: np.ndarray = np.einsum("ncfd,fe->nced", by_sums, self.sums)
-        return found
+        return Numbers(of_scores, lines.unit)
+    plain, cut = np.vstack([np.eye(SCORES), np.zeros(SCORES)]), np.vstack([np.zeros((SCORES, SCORES)), pool])
+    return _OfSums((Odds if isinstance(lines, Odds) else Classes)(plain, cut, believed, END), sums)
 
 
-def _pool_of(effects: Effects) -> np.ndarray:
-    found = np.zeros((SCORES + 1, SCORES))
-    found[SCORES] = effects.pool.weights
-    return found
+class _OfSums(NamedTuple):
+    """A function of scores that are sums of others."""
+
+    function: Function
+    sums: np.ndarray  # (E, E)
+
+    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        margins, slopes = self.function(self.sums @ scores)
+        return margins, self.sums.T @ slopes
 
 
-def _both(scores: np.ndarray) -> np.ndarray:
-    """Return scores (n, E, K) of all classes: of two, the first has the score 0."""
-    return scores if scores.shape[2] > 1 else np.concatenate([np.zeros_like(scores), scores], axis=2)
-
-
-def _of_classes(state: Any) -> LinearModels:
-    rule = classification.rule_of(state)
-    slopes, shifts = standardisation.units(state.features, reaching=True)
-    slopes[0] = 1.0
-    parts = classification.weights_by_class(state)
-    weights = np.stack(parts[1:] if rule is two_classes else parts).transpose(2, 0, 1)  # (E, K, d)
-    constants = weights[..., 0] - weights @ shifts
-    weights *= slopes
-    count = len(state.shares.scales)
+def _of_classes(state: Any) -> LinearModels | None:
+    rule, count = classification.rule_of(state), len(state.shares.scales)
+    scales, shifts = standardisation.units(state.features, reaching=True)
+    slots = _slots_of(state, scales)
+    every = np.append(0, slots)
+    if len(every) * count * state.block.weights.shape[1] > MOST_WEIGHTS:
+        return None
+    parts = classification.weights_by_class(state, every)
+    weights = np.stack(parts[1:] if rule is two_classes else parts, axis=2)  # (d, E, K)
     cut = np.vstack([np.diag(state.shares.scales), state.mixture.weights])
-    function = Classes(np.zeros((count + 1, count)), cut, state.shares.weights, rule.END)
-    return LinearModels(weights, constants, function)
+    kind = Odds if rule is two_classes else Classes
+    function = kind(np.zeros((count + 1, count)), cut, state.shares.weights, rule.END)
+    return _linear_models(slots, weights, scales, shifts, function)
 
 
 def _of_numbers(state: Any, settings: Any) -> LinearModels:
-    slopes, shifts = standardisation.units(state.features, reaching=True)
-    slopes[0] = 1.0
-    others, weights = isinstance(state, other_numbers.State), regression.weights_by_model(state).T
+    scales, shifts = standardisation.units(state.features, reaching=True)
+    slots = _slots_of(state, scales)
+    others, weights = isinstance(state, other_numbers.State), regression.weights_by_model(state)
     if others:
-        near = state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]].T
-        weights = np.concatenate([weights, near])
-    constants = weights[:, 0] - weights @ shifts
+        weights = np.hstack([weights, state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]]])
     of_scores = _of_other_numbers(state, settings.loss) if others else _of_squared(state)
     low, high = state.labels[LOWEST], state.labels[HIGHEST]
     unit = float(high - low) if np.isfinite(high - low) and high > low else 1.0
-    return LinearModels((weights * slopes)[:, None], constants[:, None], Numbers(of_scores, unit))
+    return _linear_models(slots, weights[np.append(0, slots)][..., None], scales, shifts, Numbers(of_scores, unit))
+
+
+def _slots_of(state: Any, scales: np.ndarray) -> np.ndarray:
+    """Return the slots of features that have a unit, or effects."""
+    found: np.ndarray = np.flatnonzero((scales[1:] != 0.0) | (state.effects.column_of[1:] > 0)) + 1
+    return found
+
+
+def _linear_models(
+    slots: np.ndarray, weights: np.ndarray, scales: np.ndarray, shifts: np.ndarray, function: Function
+) -> LinearModels:
+    """Return models of features as they are, of weights (1 + d, E, K) of the constant and of what models see."""
+    own = weights[1:]
+    constants = weights[0] - np.tensordot(shifts[slots], own, 1)
+    return LinearModels(slots, own * scales[slots, None, None], constants, function)
 
 
 def _of_squared(state: Any) -> Callable[[np.ndarray], np.ndarray]:
@@ -244,7 +247,10 @@ def _of_other_numbers(state: Any, loss: Any) -> Callable[[np.ndarray], np.ndarra
     """Return the margin by another loss as a function of scores (n, 5), as `other_numbers._experts` has it."""
     labels, squared = state.labels, _of_squared(state)
     centred, logarithms = state.features.moments[0, standardisation.COUNT] > 0.0, of_logarithms(loss)
-    middle, mean = float(labels[MEAN]) * centred, float(other_numbers.mean_for_logarithms(labels))
+    middle, mean = (
+        float(labels[MEAN]) * centred,
+        max(float(labels[MEAN]), other_numbers.LEAST / (labels[WEIGHT] + other_numbers.LEAST)),
+    )
     believed, numbers = weights_of(state.regrets, lead_of(loss)), state.constants.numbers
 
     def margin(number: Any, floor: float) -> np.ndarray:

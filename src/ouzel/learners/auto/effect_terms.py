@@ -30,16 +30,30 @@ from ouzel.learners.auto.effects import (
 )
 
 RIDGE = 1e-6  # beside the sum of squares of a hat function, an example each
+SOME = 64  # pairs that are parted together
+CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+
+
+class Level(NamedTuple):
+    """The weights of pairs at one level, and where the numbers of columns lie among its knots, by interval."""
+
+    pairs: np.ndarray  # (p,) int64  which pairs have such weights
+    first: np.ndarray  # (p,) int64  where those of each begin
+    table: np.ndarray  # (N, K)
+    knots: np.ndarray  # (C, M) int64
+    shares: np.ndarray  # (C, M)
+    size: int  # knots of a column
 
 
 class Terms(NamedTuple):
-    """What the weights of effects mean: which part of the pairs belongs to their columns, and the means of all parts."""
+    """What effects add to scores beyond the mean: by columns in each interval between edges, and by pairs."""
 
+    edges: np.ndarray  # (C, M - 1) float32  of all levels, rising, infinite after the last
     pairs: np.ndarray  # (P, 2) int64  places of the columns of each pair
-    mains: np.ndarray  # (C, 8, K)  what all pairs hold of a column, at its knots
-    of_pairs: np.ndarray  # (P, 2, 8, K)  the same by pair
-    means: np.ndarray  # (C, K)  of the curves of columns
-    main_means: np.ndarray  # (C, K)  of what pairs hold of columns
+    curves: np.ndarray  # (C, M, K)  by the curve of a column
+    mains: np.ndarray  # (C, M, K)  by what pairs hold of a column
+    levels: list[Level]
+    means: np.ndarray  # (2, K)  of all curves together, and of all pairs
     pair_means: np.ndarray  # (P, K)  of what is left of a pair
 
 
@@ -51,19 +65,11 @@ class Added(NamedTuple):
     pairs: np.ndarray  # (n, P, K)  by what is left of each pair
 
 
-class _Knots(NamedTuple):
-    """Which knots numbers have reached, and how far they are on the way to the next, by level."""
-
-    knots: list[np.ndarray]  # (n, columns) int64
-    shares: list[np.ndarray]  # (n, columns)
-
-
 def numbers_of(effects: Effects, slots: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the numbers (1, columns) of the columns in one row over slots; 0 where it has none."""
     found = np.zeros((1, int(effects.totals[COUNT])), np.float32)
-    inside = slots < len(effects.column_of)
-    columns = effects.column_of[slots[inside]].astype(np.int64) - 1
-    found[0, columns[columns >= 0]] = values[inside][columns >= 0]
+    columns = effects.column_of[slots].astype(np.int64) - 1
+    found[0, columns[columns >= 0]] = values[columns >= 0]
     return found
 
 
@@ -73,38 +79,34 @@ def sample_of(effects: Effects) -> np.ndarray:
 
 
 def terms_of(effects: Effects) -> Terms:
-    """Return what the weights of effects mean over the examples that are kept."""
-    count, classes = columns_with_effects(effects), effects.cells.shape[2]
-    pairs = effects.pairs.columns[: int(effects.opened[OF_TWO].max())].astype(np.int64)
-    shape = len(pairs), 2, int(KNOTS[PAIRED]), classes
-    of_pairs, mains = np.zeros(shape), np.zeros((count, *shape[2:]))
-    nothing = np.zeros((count, classes)), np.zeros((count, classes)), np.zeros((len(pairs), classes))
-    found = Terms(pairs, mains, of_pairs, *nothing)
-    known = _places(effects, sample_of(effects)[:, :count])
+    """Return what effects add, parted over the examples that are kept."""
+    count, pairs = columns_with_effects(effects), effects.pairs.columns[: int(effects.opened[OF_TWO].max())]
+    edges = _all_edges(effects, count)
+    points = np.hstack([np.full((count, 1), -np.inf, np.float32), edges])  # the first number of each interval
+    levels = [_level(effects, level, points) for level in range(LEVELS) if effects.opened[OF_TWO, level]]
+    nothing = np.zeros((count, points.shape[1], effects.cells.shape[2]))
+    left = np.zeros((len(pairs), effects.cells.shape[2]))
+    found = Terms(edges, pairs.astype(np.int64), _curves(effects, points), nothing, levels, left[:2], left)
+    sample = sample_of(effects)[:, :count]
     if len(pairs):
-        hats = _hats(known)
-        for first in range(0, len(pairs), 64):
-            part = pairs[first : first + 64]
-            design = np.concatenate([hats[:, part[:, 0]], hats[:, part[:, 1]]], axis=2).transpose(1, 0, 2)
-            held = _of_pairs(effects, pairs, known)[:, first : first + 64].transpose(1, 0, 2)
-            squares = design.transpose(0, 2, 1) @ design + RIDGE * np.eye(design.shape[2])
-            of_pairs[first : first + 64] = np.linalg.solve(squares, design.transpose(0, 2, 1) @ held).reshape(
-                len(part), *shape[1:]
-            )
-        for side in (0, 1):
-            np.add.at(mains, pairs[:, side], of_pairs[:, side])
-    return found._replace(**dict(zip(Terms._fields[3:], _means(effects, found, known), strict=True)))
+        found = _parted(found, sample, *_knots(effects, PAIRED, points))
+    curves, mains, held = (
+        part.mean(axis=0) if len(part) else part.sum(axis=0) for part in added_by_terms(found, sample)
+    )
+    return found._replace(
+        curves=found.curves - curves[:, None],
+        mains=found.mains - mains[:, None],
+        means=np.stack([curves.sum(axis=0), mains.sum(axis=0) + held.sum(axis=0)]),
+        pair_means=held,
+    )
 
 
-def added_by_terms(effects: Effects, terms: Terms, numbers: np.ndarray) -> Added:
+def added_by_terms(terms: Terms, numbers: np.ndarray) -> Added:
     """Return what effects add to the scores of examples with these numbers (n, columns), beyond the mean."""
-    curves, mains, pairs = _added(effects, terms, _places(effects, numbers[:, : len(terms.mains)]))
-    return Added(curves - terms.means, mains - terms.main_means, pairs - terms.pair_means)
-
-
-def total_means(terms: Terms) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the curves of columns, and the pairs, add on average, (K,) each."""
-    return terms.means.sum(axis=0), terms.main_means.sum(axis=0) + terms.pair_means.sum(axis=0)
+    columns = np.arange(len(terms.edges))
+    intervals = (terms.edges <= numbers[:, : len(columns), None]).sum(axis=2)
+    pairs = _by_pairs(terms, columns, intervals)
+    return Added(terms.curves[columns, intervals], terms.mains[columns, intervals], pairs - terms.pair_means)
 
 
 def columns_with_effects(effects: Effects) -> int:
@@ -112,96 +114,89 @@ def columns_with_effects(effects: Effects) -> int:
     return int(effects.opened[OF_ONE].max())
 
 
-def edges_of_terms(effects: Effects, column: int, pairs: bool) -> np.ndarray:
-    """Return the edges (m,) of a column, rising, of all levels of its effect, or of its pairs.
-
-    Between two edges its contribution is the same.
-    """
-    found = [
-        effects.edges[level, column, : (KNOTS[level] - 1) * STEPS[level]]
-        for level in range(LEVELS)
-        if (effects.opened[OF_TWO, level] > 0 if pairs else column < effects.opened[OF_ONE, level])
-    ]
-    if not pairs and effects.opened[OF_TWO].any():
-        found.append(effects.edges[PAIRED, column, : (KNOTS[PAIRED] - 1) * STEPS[PAIRED]])
-    edges = np.unique(np.concatenate([np.empty(0, np.float32), *found]))
-    return edges[edges < np.inf]
-
-
 def is_category(effects: Effects, column: int) -> bool:
     """Whether a column is 1 for the examples of a category, and 0 for others."""
     return bool(effects.pairs.two_valued[column] == 1 and effects.edges[0, column, 0] == 1.0)
 
 
-def _means(effects: Effects, terms: Terms, known: _Knots) -> tuple[np.ndarray, ...]:
-    return tuple(part.mean(axis=0) if len(part) else part.sum(axis=0) for part in _added(effects, terms, known))
+def _all_edges(effects: Effects, count: int) -> np.ndarray:
+    """Return the edges (C, M - 1) of columns at all levels."""
+    levels = [effects.edges[level, :count, : (KNOTS[level] - 1) * STEPS[level]] for level in range(LEVELS)]
+    edges = [np.unique(own) for own in np.hstack(levels)]
+    edges = [own[own < np.inf] for own in edges]
+    found = np.full((count, max(map(len, edges), default=0)), np.inf, np.float32)
+    for column, own in enumerate(edges):
+        found[column, : len(own)] = own
+    return found
 
 
-def _added(effects: Effects, terms: Terms, known: _Knots) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what columns, what pairs hold of columns, and what is left of pairs add, whatever the mean."""
-    knots, shares = known.knots[PAIRED], known.shares[PAIRED][..., None]
-    columns = np.arange(len(terms.mains))
-    after = np.minimum(knots + 1, KNOTS[PAIRED] - 1)
-    mains = (1.0 - shares) * terms.mains[columns, knots] + shares * terms.mains[columns, after]
-    pairs = _of_pairs(effects, terms.pairs, known)
-    number = np.arange(len(terms.pairs))
-    for side in (0, 1):
-        own, held = terms.pairs[:, side], terms.of_pairs[:, side]
-        pairs -= (1.0 - shares[:, own]) * held[number, knots[:, own]] + shares[:, own] * held[number, after[:, own]]
-    return _of_columns(effects, known), mains, pairs
+def _knots(effects: Effects, level: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which knots of a level numbers (C, M) of columns have reached, and how far they are on to the next."""
+    edges = effects.edges[level, : len(points), : (KNOTS[level] - 1) * STEPS[level]]
+    passed = np.stack([np.searchsorted(own, row, "right") for own, row in zip(edges, points, strict=True)])
+    passed[points == np.inf] = 0  # there are no such intervals
+    return passed // STEPS[level], passed % STEPS[level] / STEPS[level]
 
 
-def _of_columns(effects: Effects, known: _Knots) -> np.ndarray:
-    """Return what the curve of each column adds (n, C, K)."""
-    count = known.knots[0].shape[1]
-    found = np.zeros((len(known.knots[0]), count, effects.cells.shape[2]))
-    curved = effects.pairs.two_valued[:count] == 0
+def _curves(effects: Effects, points: np.ndarray) -> np.ndarray:
+    """Return what the curve of each column adds in each of its intervals (C, M, K)."""
+    found = np.zeros((*points.shape, effects.cells.shape[2]))
+    curved = effects.pairs.two_valued[: len(points)] == 0
+    cells = np.vstack([effects.cells[:, 0], np.zeros_like(effects.cells[:1, 0])])
     for level in range(LEVELS):
         columns = np.flatnonzero(curved[: effects.opened[OF_ONE, level]])
-        knots, shares = known.knots[level][:, columns], known.shares[level][:, columns]
-        first = CELLS_OF_COLUMNS[level] + columns * KNOTS[level] + knots
-        found[:, columns] += _weights(effects, first, 1.0 - shares) + _weights(effects, first + 1, shares)
+        knots, shares = (part[columns] for part in _knots(effects, level, points))
+        first = CELLS_OF_COLUMNS[level] + columns[:, None] * KNOTS[level] + knots
+        for k, part in enumerate((1.0 - shares, shares)):
+            found[columns] += part[..., None] * cells[np.minimum(first + k, len(cells) - 1)]
     return found
 
 
-def _of_pairs(effects: Effects, pairs: np.ndarray, known: _Knots) -> np.ndarray:
-    """Return what each pair adds (n, P, K)."""
-    found = np.zeros((len(known.knots[0]), len(pairs), effects.cells.shape[2]))
-    two_valued = effects.pairs.two_valued[pairs].all(axis=1)
-    for level in range(LEVELS):
-        number = np.arange(int(effects.opened[OF_TWO, level]))
-        number = number[~two_valued[number]] if level > PAIRED else number
-        size, (one, other) = int(KNOTS[level]), pairs[number].T
-        knots, shares = known.knots[level], known.shares[level]
-        first = OF_PAIRS[level] + (number * size + knots[:, one]) * size + knots[:, other]
-        for j, along in enumerate((1.0 - shares[:, one], shares[:, one])):
-            for k, part in enumerate((1.0 - shares[:, other], shares[:, other])):
-                found[:, number] += _weights(effects, first + j * size + k, along * part)
+def _level(effects: Effects, level: int, points: np.ndarray) -> Level:
+    """Return the weights of pairs at a level."""
+    pairs, size = np.arange(int(effects.opened[OF_TWO, level])), int(KNOTS[level])
+    begin, end = OF_PAIRS[level], OF_PAIRS[level] + len(pairs) * size**2
+    if level > PAIRED:
+        pairs = pairs[~effects.pairs.two_valued[effects.pairs.columns[pairs]].all(axis=1)]
+    weights = effects.cells[begin:end, 0].astype(float)
+    table = np.vstack([weights, np.zeros((end - begin + size + 1 - len(weights), weights.shape[1]))])
+    return Level(pairs, pairs * size**2, table, *_knots(effects, level, points), size)
+
+
+def _by_pairs(terms: Terms, columns: np.ndarray, intervals: np.ndarray) -> np.ndarray:
+    """Return what each pair adds to examples (n, P, K) whose columns are in these intervals (n, C)."""
+    found = np.zeros((len(intervals), *terms.pair_means.shape))
+    for level in terms.levels:
+        one, other = terms.pairs[level.pairs].T
+        knots, shares = level.knots[columns, intervals], level.shares[columns, intervals]
+        first = level.first + level.size * knots[:, one] + knots[:, other]
+        along, across = shares[:, one], shares[:, other]
+        both = along * across
+        parts = np.stack([1.0 - along - across + both, across - both, along - both, both], axis=2)
+        cells = first[..., None] + CORNERS @ (level.size, 1)
+        found[:, level.pairs] += (parts[:, :, None] @ level.table.take(cells, axis=0))[:, :, 0]
     return found
 
 
-def _places(effects: Effects, numbers: np.ndarray) -> _Knots:
-    """Return where numbers (n, columns) lie among the knots of each level."""
-    knots, shares = [], []
-    for level in range(LEVELS):
-        edges = effects.edges[level, : numbers.shape[1], : (KNOTS[level] - 1) * STEPS[level]]
-        passed = (edges <= numbers[:, :, None]).sum(axis=2)
-        knots.append(passed // STEPS[level])
-        shares.append(passed % STEPS[level] / STEPS[level])
-    return _Knots(knots, shares)
-
-
-def _hats(known: _Knots) -> np.ndarray:
-    """Return the hat functions (n, C, 8) of the knots of columns."""
-    knots, shares = known.knots[PAIRED], known.shares[PAIRED]
-    number = np.arange(int(KNOTS[PAIRED]))
-    found: np.ndarray = np.where(number == knots[..., None], 1.0 - shares[..., None], 0.0)
-    found += np.where(number == knots[..., None] + 1, shares[..., None], 0.0)
-    return found
-
-
-def _weights(effects: Effects, cells: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Return parts (n, m) of the weights (n, m, K) of cells."""
-    inside = (parts > 0.0) & (cells < len(effects.cells))
-    weights: np.ndarray = effects.cells[np.where(inside, cells, 0), 0] * np.where(inside, parts, 0.0)[..., None]
-    return weights
+def _parted(terms: Terms, sample: np.ndarray, knots: np.ndarray, shares: np.ndarray) -> Terms:
+    """Return the terms with what pairs hold of their columns taken off their weights, and given to the columns."""
+    columns, size = np.arange(len(terms.edges)), int(KNOTS[PAIRED])
+    intervals = (terms.edges <= sample[..., None]).sum(axis=2)
+    held = _by_pairs(terms, columns, intervals)
+    number = np.arange(size)
+    hats = np.where(number == knots[..., None], 1.0 - shares[..., None], 0.0)  # (C, M, 8) in each interval
+    hats += np.where(number == knots[..., None] + 1, shares[..., None], 0.0)
+    there, mains = hats[columns, intervals], np.zeros((len(columns), size, held.shape[2]))
+    (level,) = (level for level in terms.levels if level.size == size)
+    for first in range(0, len(terms.pairs), SOME):
+        some = slice(first, first + SOME)
+        one, other = terms.pairs[some].T
+        design = np.concatenate([there[:, one], there[:, other]], axis=2).transpose(1, 0, 2)  # (p, n, 16)
+        squares = design.transpose(0, 2, 1) @ design + RIDGE * np.eye(2 * size)
+        parts = np.linalg.solve(squares, design.transpose(0, 2, 1) @ held[:, some].transpose(1, 0, 2))
+        by_one, by_other = parts[:, :size], parts[:, size:]
+        np.add.at(mains, one, by_one)
+        np.add.at(mains, other, by_other)
+        both = (by_one[:, :, None] + by_other[:, None]).reshape(-1, held.shape[2])
+        level.table[first * size**2 :][: len(both)] -= both
+    return terms._replace(mains=hats @ mains)

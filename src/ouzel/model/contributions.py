@@ -1,4 +1,4 @@
-"""Why examples are predicted as they are: by column, by value, and by pair of columns, each a sum that is the margin."""
+"""Why examples are predicted as they are: by column, by value and by pair of columns, each a sum that is true."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.learners.rows import Rows
-from ouzel.model.explainer import Explainer, Parts, explainer_of
+from ouzel.model.explainer import Explainer, Parts, explainer_of, labels_of_margins
 from ouzel.model.model import Model
 from ouzel.model.weight_errors import errors_of_weights
 from ouzel.streams.block import Block
@@ -81,12 +81,6 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS) 
     for parts in _parts(explainer, rows, margins):
         lists = _Lists(explainer, parts, errors, n)
         yield [lists.of_class(label, k) for k, label in enumerate(labels)]
-
-
-def labels_of_margins(model: Model) -> list[Any]:
-    """Return the class that each column of margins speaks for; of two, that of the positive margin."""
-    known = model.classes.in_order()
-    return known if len(known) > 2 else [known[-1] if known else None]
 
 
 def _parts(explainer: Explainer, rows: Rows, margins: np.ndarray) -> Iterator[Parts]:

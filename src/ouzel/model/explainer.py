@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from ouzel.streams.feature_columns import columns_of_feature
 if TYPE_CHECKING:
     from ouzel.learners.auto.attribution import Function
     from ouzel.learners.auto.effect_terms import Added
+
+
+ROUNDING = 1e-3  # of means of words
+FULL = 1.01  # sum of the shares of words of a column of which an example has one at most
 
 
 class Parts(NamedTuple):
@@ -49,6 +53,7 @@ class Explainer:
 
     function: Function | None = None  # of scores; None where they are the margins
     cuts: CutValues | None = None
+    importance: Any = None  # once it was asked for (`importance.py`)
 
     def __init__(self, model: Model, known: dict[int, tuple[str, ...]], rows: Rows | None = None) -> None:
         self.model, self.states, self.examples, self.space = model, [*model.states], model.examples, model.space
@@ -132,20 +137,20 @@ class Explainer:
         self._halves = [(np.array(places), len(columns) + number) for number, places in enumerate(several)]
 
     @cached_property
-    def _effect_function(self) -> Function:
+    def effect_function(self) -> Function:
         from ouzel.learners.auto.attribution import with_effects
 
         assert self.function is not None
         return with_effects(self.effects, self.function)
 
     @cached_property
-    def _start(self) -> np.ndarray:
+    def start(self) -> np.ndarray:
         """The scores (3, K) of the average example: of the lines, and what curves and pairs add to it."""
         return np.vstack([self._line(self.base), self.terms.means])
 
     def _line(self, scores: np.ndarray) -> np.ndarray:
         """The score (K,) that the linear models make of theirs (E, K)."""
-        line: np.ndarray = scores[0] if self.function is None else self.function(scores[None])[0][0]
+        line: np.ndarray = scores[0] if self.function is None else self.function.margins(scores[None])[0]
         return line
 
     @cached_property
@@ -153,7 +158,7 @@ class Explainer:
         """The margins (K,) of the average example, in the model's order, before they are recalibrated."""
         if self.effects is None:
             return self.factor * self._line(self.base)
-        found: np.ndarray = self.factor * self._effect_function(self._start[None])[0][0]
+        found: np.ndarray = self.factor * self.effect_function.margins(self.start[None])[0]
         return found
 
     @cached_property
@@ -179,8 +184,8 @@ class Explainer:
         slopes = self.factor * slopes
         if added is None:
             return slopes, np.zeros((count, 2, count))
-        moved = self._start + np.stack([line - self._start[0], added.curves[0].sum(axis=0), self._by_pairs(added)])
-        by_effects, _ = average_slopes(self._effect_function, self._start, moved)
+        moved = self.start + np.stack([line - self.start[0], added.curves[0].sum(axis=0), self._by_pairs(added)])
+        by_effects, _ = average_slopes(self.effect_function, self.start, moved)
         slopes = np.tensordot(by_effects[:, 0], slopes, 1)
         return slopes, self.factor * by_effects[:, 1:]
 
@@ -258,6 +263,23 @@ class Explainer:
         owners = owners + sizes * np.divide(gap, total, out=np.zeros(len(gap)), where=total > 0.0)
         return np.where(total > 0.0, average, margins), owners, ratio, margins
 
+    def is_exclusive(self) -> np.ndarray:
+        """Whether an example has one word of an owner's at most (C + P,), and nothing else."""
+        spreads = means_and_spreads(self.model)[1][self.slots]
+        is_word = np.abs(spreads**2 + self.means**2 - self.means) <= ROUNDING * self.means  # 0 or 1
+        shares = np.bincount(self.owner, self.means, len(self.owners))
+        found: np.ndarray = (np.bincount(self.owner, ~is_word, len(self.owners)) == 0) & (shares <= FULL)
+        return found
+
+    def slopes_nearby(self, deviations: np.ndarray) -> np.ndarray:
+        """Return how much scores count (K, E, K) from so far (E, K) below their means to so far above."""
+        if self.function is None:
+            return self.slopes(deviations, None)[0]
+        from ouzel.learners.auto.attribution import average_slopes
+
+        slopes, _ = average_slopes(self.function, self.base - deviations, self.base + deviations)
+        return self.factor * slopes
+
     def by_column(self, owners: np.ndarray) -> np.ndarray:
         """What each column adds (C, K): by itself, and its part of what pairs add."""
         columns = owners[: len(self.columns)].copy()
@@ -286,3 +308,9 @@ def explainer_of(model: Model, rows: Rows | None = None) -> Explainer:
         found = kept["explainer"] = Explainer(model, known)
     assert found is not None
     return found
+
+
+def labels_of_margins(model: Model) -> list[Any]:
+    """Return the class that each column of margins speaks for; of two, that of the positive margin."""
+    known = model.classes.in_order()
+    return known if len(known) > 2 else [known[-1] if known else None]

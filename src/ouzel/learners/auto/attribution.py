@@ -4,9 +4,8 @@ Each model's score is a sum over features, but the margin is not: it is the loga
 scores that are cut (`sharing.py`, `effects.py`). With the scores s0 of the average example and s1 of an example, the
 margin G, and c_j the part of a feature j in s1 - s0, that feature is given
     c_j . integral over t from 0 to 1 of dG/ds at s0 + t (s1 - s0),
-so that what all features are given adds up to G(s1) - G(s0) (Aumann & Shapley, 1974, "Values of Non-Atomic Games"; along
-features instead of scores it is Integrated Gradients: Sundararajan, Taly & Yan, 2017, "Axiomatic Attribution for Deep
-Networks", ICML). A model whose probability the mean hardly depends on hardly counts. The integral is a sum over 16
+so that what all features are given adds up to G(s1) - G(s0) (Aumann & Shapley, 1974, "Values of Non-Atomic Games";
+along features instead of scores: Sundararajan, Taly & Yan, 2017, "Axiomatic Attribution for Deep Networks", ICML). A model whose probability the mean hardly depends on hardly counts. The integral is a sum over 16
 Gauss-Legendre nodes; where scores are cut, the small rest goes to scores in proportion to their parts.
 
 Here is the arithmetic of the kernels again in NumPy, over many examples: nothing is compiled for an explanation.
@@ -40,8 +39,11 @@ _WEIGHTS = np.concatenate([[0.0], 0.5 * _WEIGHTS, [0.0]])
 class Function(Protocol):
     """Margins as a function of scores."""
 
-    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the margins (n, K) of scores (n, E, K), and their derivatives (n, K, E, K)."""
+    def margins(self, scores: np.ndarray) -> np.ndarray:
+        """Return the margins (n, K) of scores (n, E, K)."""
+
+    def slopes(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margins (n, K), and their derivatives (n, K, E, K)."""
 
 
 class LinearModels(NamedTuple):
@@ -59,7 +61,7 @@ def average_slopes(function: Function, start: np.ndarray, end: np.ndarray) -> tu
     The products of slopes and differences of scores add up to the difference of margins.
     """
     change = end - start
-    margins, slopes = function(start + _POINTS[:, None, None] * change)
+    margins, slopes = function.slopes(start + _POINTS[:, None, None] * change)
     mean: np.ndarray = (_WEIGHTS @ slopes.reshape(len(slopes), -1)).reshape(slopes.shape[1:])
     gap = margins[-1] - margins[0] - (mean * change).sum(axis=(1, 2))
     for parts in (np.abs(mean) * change, change):
@@ -82,7 +84,11 @@ class Odds(NamedTuple):
     shares: np.ndarray  # (k,)
     end: float
 
-    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def margins(self, scores: np.ndarray) -> np.ndarray:
+        """Return the margins (n, 1)."""
+        return self.slopes(scores)[0]
+
+    def slopes(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the margins (n, 1), and their derivatives (n, 1, E, 1)."""
         own = scores[..., 0]
         sums = own @ self.plain.T + np.clip(own, -self.end, self.end) @ self.cut.T
@@ -107,18 +113,13 @@ class Classes(NamedTuple):
     shares: np.ndarray  # (k,)
     end: float
 
-    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def margins(self, scores: np.ndarray) -> np.ndarray:
+        """Return the margins (n, K)."""
+        return self._chances(scores)[0]
+
+    def slopes(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the margins (n, K), and their derivatives (n, K, E, K)."""
-        best = scores.max(axis=2, keepdims=True)
-        inside = scores > best - self.end
-        sums = self.plain @ scores + self.cut @ np.where(inside, scores, best - self.end)
-        sums -= sums.max(axis=2, keepdims=True)
-        chances = np.exp(sums)
-        total = chances.sum(axis=2, keepdims=True)
-        chances /= total
-        logs = sums - np.log(total)
-        most = logs.max(axis=1, keepdims=True)
-        margins = np.log(np.maximum((self.shares[:, None] * np.exp(logs - most)).sum(axis=1), LEAST)) + most[:, 0]
+        margins, chances, logs, inside = self._chances(scores)
         parts = self.shares[:, None] * np.exp(logs - margins[:, None])  # (n, k, K)  of each probability in the mean
         by_sums = -parts[..., None] * chances[:, :, None]  # (n, k, K, K)
         diagonal = np.arange(scores.shape[2])
@@ -129,6 +130,20 @@ class Classes(NamedTuple):
         lost = by_cut.sum(axis=3) - (by_cut * inside[:, None]).sum(axis=3)
         return margins, slopes + lost[..., None] * first[:, None]  # scores that are cut follow the best
 
+    def _chances(self, scores: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the margins, each probability (n, k, K) and its logarithm, and which scores are not cut."""
+        best = scores.max(axis=2, keepdims=True)
+        inside = scores > best - self.end
+        sums = self.plain @ scores + self.cut @ np.where(inside, scores, best - self.end)
+        sums -= sums.max(axis=2, keepdims=True)
+        chances = np.exp(sums)
+        total = chances.sum(axis=2, keepdims=True)
+        chances /= total
+        logs = sums - np.log(total)
+        most = logs.max(axis=1, keepdims=True)
+        mean = (self.shares[:, None] * np.exp(logs - most)).sum(axis=1)
+        return np.log(np.maximum(mean, LEAST)) + most[:, 0], chances, logs, inside
+
 
 class Numbers(NamedTuple):
     """Numbers to predict, or their logarithms, of scores (n, E); slopes are differences."""
@@ -136,7 +151,11 @@ class Numbers(NamedTuple):
     of_scores: Callable[[np.ndarray], np.ndarray]
     unit: float
 
-    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def margins(self, scores: np.ndarray) -> np.ndarray:
+        """Return the margins (n, 1)."""
+        return self.of_scores(scores[..., 0])[:, None]
+
+    def slopes(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the margins (n, 1), and their derivatives (n, 1, E, 1)."""
         own, step = scores[..., 0], STEP * self.unit
         moves = np.concatenate([np.zeros((1, own.shape[1])), step * np.eye(own.shape[1]), -step * np.eye(own.shape[1])])
@@ -182,8 +201,13 @@ class _OfSums(NamedTuple):
     function: Function
     sums: np.ndarray  # (E, E)
 
-    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        margins, slopes = self.function(self.sums @ scores)
+    def margins(self, scores: np.ndarray) -> np.ndarray:
+        """Return the margins (n, K)."""
+        return self.function.margins(self.sums @ scores)
+
+    def slopes(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margins (n, K), and their derivatives (n, K, E, K)."""
+        margins, slopes = self.function.slopes(self.sums @ scores)
         return margins, self.sums.T @ slopes
 
 

@@ -103,10 +103,27 @@ def terms_of(effects: Effects) -> Terms:
 
 def added_by_terms(terms: Terms, numbers: np.ndarray) -> Added:
     """Return what effects add to the scores of examples with these numbers (n, columns), beyond the mean."""
-    columns = np.arange(len(terms.edges))
-    intervals = (terms.edges <= numbers[:, : len(columns), None]).sum(axis=2)
+    columns, intervals = np.arange(len(terms.edges)), intervals_of(terms, numbers)
     pairs = _by_pairs(terms, columns, intervals)
     return Added(terms.curves[columns, intervals], terms.mains[columns, intervals], pairs - terms.pair_means)
+
+
+def intervals_of(terms: Terms, numbers: np.ndarray) -> np.ndarray:
+    """Return between which edges numbers (n, columns) of columns lie (n, C)."""
+    found: np.ndarray = (terms.edges <= numbers[:, : len(terms.edges), None]).sum(axis=2)
+    return found
+
+
+def pairs_with(terms: Terms, intervals: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """Return what some pairs (p,) add to examples (n, p, K) whose columns are in these intervals (n, C)."""
+    levels = []
+    for level in terms.levels:
+        chosen = np.isin(level.pairs, some)
+        levels.append(
+            level._replace(pairs=np.searchsorted(some, level.pairs[chosen]), first=level.first[chosen])
+        )
+    part = terms._replace(pairs=terms.pairs[some], levels=levels, pair_means=terms.pair_means[some])
+    return _by_pairs(part, np.arange(len(terms.edges)), intervals) - part.pair_means
 
 
 def columns_with_effects(effects: Effects) -> int:
@@ -181,7 +198,7 @@ def _by_pairs(terms: Terms, columns: np.ndarray, intervals: np.ndarray) -> np.nd
 def _parted(terms: Terms, sample: np.ndarray, knots: np.ndarray, shares: np.ndarray) -> Terms:
     """Return the terms with what pairs hold of their columns taken off their weights, and given to the columns."""
     columns, size = np.arange(len(terms.edges)), int(KNOTS[PAIRED])
-    intervals = (terms.edges <= sample[..., None]).sum(axis=2)
+    intervals = intervals_of(terms, sample)
     held = _by_pairs(terms, columns, intervals)
     number = np.arange(size)
     hats = np.where(number == knots[..., None], 1.0 - shares[..., None], 0.0)  # (C, M, 8) in each interval

@@ -83,6 +83,20 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS) 
         yield [lists.of_class(label, k) for k, label in enumerate(labels)]
 
 
+def reasons(model: Model, block: Block, n: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the `n` largest contributions to the margin of each example, or to the largest of its margins.
+
+    Columns have their name, value and contribution; words of a column that has several are named by themselves.
+    """
+    rows, margins = model.numbered_rows(block), model.margins(block)
+    if not (model.task.numbers or model.task.groups or len(model.classes)):
+        yield from ([] for _ in range(len(margins)))
+        return
+    explainer, errors = explainer_of(model, rows), errors_of_weights(model)
+    for parts in _parts(explainer, rows, margins):
+        yield _Lists(explainer, parts, errors, n).reasons_of(int(np.argmax(parts.margins)))
+
+
 def _parts(explainer: Explainer, rows: Rows, margins: np.ndarray) -> Iterator[Parts]:
     margins = np.atleast_2d(margins.T).T.astype(np.float64)
     for row, (start, stop) in enumerate(zip(rows.offsets[:-1].tolist(), rows.offsets[1:].tolist(), strict=True)):
@@ -112,8 +126,9 @@ class _Lists:
         np.subtract.at(
             absent, np.searchsorted(self.with_several, self.owner[self.among_several]), own[self.among_several]
         )
-        alone[self.with_several] = 0.0
-        self.values = np.concatenate([alone, own[self.among_several], absent])
+        whole = self.columns.copy()
+        alone[self.with_several] = whole[self.with_several] = 0.0
+        self.values, self.reasons = (np.concatenate([part, own[self.among_several], absent]) for part in (alone, whole))
 
     def of_class(self, label: Any, k: int) -> dict[str, Any]:
         """Return the entry of a class."""
@@ -139,6 +154,17 @@ class _Lists:
         found = {"class": label, "margin": margin, "remainder": remainder}
         return {**found, "columns": by_column, "features": features, "pairs": pairs}
 
+    def reasons_of(self, k: int) -> list[dict[str, Any]]:
+        """Return the largest contributions to a margin: of columns, or of words where a column has several."""
+        found = []
+        for place, added in self._most(self.reasons[:, k])[0]:
+            feature = self._feature(place, k, added)
+            of_column = place < len(self.columns)
+            entry = self._column(place, added) if of_column else {**feature, "value": None}
+            ends = feature.get("interval")
+            found.append({**entry, "interval": ends} if ends else entry)
+        return found
+
     def _most(self, added: np.ndarray) -> tuple[list[tuple[int, float]], float]:
         """Return the places and values of the largest, largest first, and the sum of the rest."""
         sizes = np.abs(added)
@@ -154,7 +180,8 @@ class _Lists:
 
     def _column(self, place: int, added: float) -> dict[str, Any]:
         """The entry of a column: its number, or its words."""
-        column, value = self.explainer.columns[place], None
+        column = self.explainer.columns[place]
+        value: float | str | None = None
         present = np.flatnonzero(self.owner == place)
         words = [word_of_feature(self._name(self.parts.places[k]), column) for k in present[:MANY].tolist()]
         spoken = [word for word in words if word is not None]

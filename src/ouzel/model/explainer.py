@@ -141,6 +141,7 @@ class Explainer:
         from ouzel.learners.auto.attribution import with_effects
 
         assert self.function is not None
+        assert self.effects is not None
         return with_effects(self.effects, self.function)
 
     @cached_property
@@ -269,6 +270,30 @@ class Explainer:
         is_word = np.abs(spreads**2 + self.means**2 - self.means) <= ROUNDING * self.means  # 0 or 1
         shares = np.bincount(self.owner, self.means, len(self.owners))
         found: np.ndarray = (np.bincount(self.owner, ~is_word, len(self.owners)) == 0) & (shares <= FULL)
+        return found
+
+    def added_by_features(self, places: np.ndarray) -> np.ndarray:
+        """Return what each of some features (n,), as a word, adds to the average example's margins (n, K).
+
+        The other words of its column are absent, and other columns are at their means.
+        """
+        found = np.zeros((len(places), self.base.shape[1]))
+        for number, place in enumerate(places.tolist()):
+            one, value = np.array([place]), np.ones(1)
+            cut = value if self.cuts is None else self.cuts.of(one, value)
+            owner = self.owner[place]
+            scores = self.absent[owner] + self.weights[place] * (cut - self.zeros[place])
+            added = self._added(one, value)
+            if added is not None:
+                from ouzel.learners.auto.effect_terms import Added
+
+                inside = self.owner[self.effect_features] == owner
+                added = Added(added.curves * inside[:, None], added.mains * inside[:, None], np.zeros_like(added.pairs))
+            slopes, by_effects = self.slopes(scores, added)
+            found[number] = np.einsum("ek,cek->c", scores, slopes)
+            if added is not None:
+                by_pairs = added.mains[0].sum(axis=0)
+                found[number] += added.curves[0].sum(axis=0) @ by_effects[:, 0].T + by_pairs @ by_effects[:, 1].T
         return found
 
     def slopes_nearby(self, deviations: np.ndarray) -> np.ndarray:

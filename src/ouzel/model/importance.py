@@ -12,7 +12,7 @@ standard deviation of what only both columns together add.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,10 +39,11 @@ DEVIATIONS = 2.0  # of scores from their means, between which slopes are average
 class Importance(NamedTuple):
     """Standard deviations of what is added to margins, classes in the order of the model."""
 
-    columns: np.ndarray  # (C, K)
     pairs: np.ndarray  # (P, K)
     features: np.ndarray  # (d, K)
     weights: np.ndarray  # (d, K)  what one more of each feature adds on average
+    effect_slopes: np.ndarray  # (K, 2, K)  how much counts what curves, and pairs, add to scores
+    columns: np.ndarray | None = None  # (C, K)  once they were asked for
 
 
 def heaviest(model: Model, n: int) -> Columns:
@@ -88,17 +89,34 @@ def column_importance(model: Model) -> list[tuple[Label | None, Ranked]]:
     if model.budgeted:
         return [(label, _by_weight(model, features)) for label, features in heaviest(model, model.capacity)]
     found, known = importance(model), explainer.explainer_of(model)
-    return _by_class(model, known.columns, found.columns)
+    sizes = _column_sizes(known, found) if found.columns is None else found.columns
+    known.importance = found._replace(columns=sizes)
+    return _by_class(model, known.columns, sizes)
 
 
 def pair_importance(model: Model) -> list[tuple[Label | None, Ranked]]:
-    """Return the pairs of columns of each class with the importance of what only pairs add, the most important first."""
+    """Return the pairs of columns of each class with the importance of what only both add, the largest first."""
     if model.budgeted:
         return [(label, []) for label, _ in heaviest(model, 1)]
     found, known = importance(model), explainer.explainer_of(model)
     names = [" × ".join(owner) for owner in known.owners[len(known.columns) :]]
     return [
         (label, [each for each in ranked if each[1] > 0.0]) for label, ranked in _by_class(model, names, found.pairs)
+    ]
+
+
+def as_json(model: Model, features: Columns, n: int) -> list[dict[str, Any]]:
+    """Return what programs get of each class: its `n` first columns, the given features, and its `n` first pairs."""
+    columns, pairs = column_importance(model), pair_importance(model)
+    return [
+        {
+            "class": label,
+            "columns": own[:n],
+            "features": [[str(feature.name), feature.weight] for feature in listed],
+            "importances": [feature.importance for feature in listed],
+            "pairs": both[:n],
+        }
+        for (label, listed), (_, own), (_, both) in zip(features, columns, pairs, strict=True)
     ]
 
 
@@ -134,7 +152,7 @@ def _by_weight(model: Model, features: list[Feature]) -> Ranked:
 
 
 def importance(model: Model) -> Importance:
-    """Return the importance of what a model knows, of a learner that knows its weights; it is kept with its explainer."""
+    """Return the importance of what a model knows, of a learner that knows its weights; its explainer keeps it."""
     known = explainer.explainer_of(model)
     if known.importance is None:
         known.importance = _of_sample(known) if known.effects is not None else _of_moments(known)
@@ -146,21 +164,32 @@ def _of_moments(known: Explainer) -> Importance:
     slopes = known.slopes_nearby(DEVIATIONS * np.sqrt(np.tensordot(spreads**2, known.weights**2, 1)))
     weights = np.einsum("fek,cek->fc", known.weights, slopes)
     owners, sizes = _variances(known, weights, spreads), np.abs(weights) * spreads[:, None]
-    return Importance(np.sqrt(known.by_column(owners)), np.sqrt(owners[len(known.columns) :]), sizes, weights)
+    classes = weights.shape[1]
+    return Importance(np.sqrt(owners[len(known.columns) :]), sizes, weights, np.zeros((classes, 2, classes)))
+
+
+def _column_sizes(known: Explainer, found: Importance) -> np.ndarray:
+    """How far the margin moves where the values of a column are exchanged (C, K)."""
+    if known.effects is not None:
+        return sampled_margins.SampledMargins(known).exchanged()
+    spreads = means_and_spreads(known.model)[1][known.slots]
+    sizes: np.ndarray = np.sqrt(known.by_column(_variances(known, found.weights, spreads)))
+    return sizes
 
 
 def _of_sample(known: Explainer) -> Importance:
     sample = sampled_margins.SampledMargins(known)
-    own, by_pairs, slopes, _ = sample.parts()
+    own, by_pairs, slopes, effect_slopes = sample.parts()
     spreads = means_and_spreads(known.model)[1][known.slots]
     weights = np.einsum("fek,cek->fc", known.weights, slopes)
     sizes = np.abs(weights) * spreads[:, None]
     pairs = _variances(known, weights, spreads)
     by_owner = np.zeros((len(by_pairs), *pairs.shape))
-    np.add.at(by_owner, (slice(None), known.pair_owner), by_pairs)
+    for place, owner in enumerate(known.pair_owner.tolist()):
+        by_owner[:, owner] += by_pairs[:, place]
     pairs += by_owner.var(axis=0)
     sizes[known.effect_features] = own.std(axis=0)
-    return Importance(sample.exchanged(), np.sqrt(pairs[len(known.columns) :]), sizes, weights)
+    return Importance(np.sqrt(pairs[len(known.columns) :]), sizes, weights, effect_slopes)
 
 
 def _variances(known: Explainer, weights: np.ndarray, spreads: np.ndarray) -> np.ndarray:

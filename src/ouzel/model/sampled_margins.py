@@ -33,6 +33,7 @@ class SampledMargins:
         kept[known.effect_features] = True
         self.rare = np.flatnonzero(~kept & (known.means != 0.0))
         self.owners, self.place = np.unique(known.owner, return_inverse=True)  # those that have features
+        assert known.effects is not None
         sample, shape = sample_of(known.effects)[:, : len(known.effect_features)], known.absent.shape[1:]
         fits = COPIES * len(sample) * len(self.owners) * np.prod(shape) <= MOST_SCORES
         self.numbers = np.tile(sample, (COPIES if len(self.rare) and fits else 1, 1))

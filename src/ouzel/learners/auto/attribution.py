@@ -5,8 +5,9 @@ scores that are cut (`sharing.py`, `effects.py`). With the scores s0 of the aver
 margin G, and c_j the part of a feature j in s1 - s0, that feature is given
     c_j . integral over t from 0 to 1 of dG/ds at s0 + t (s1 - s0),
 so that what all features are given adds up to G(s1) - G(s0) (Aumann & Shapley, 1974, "Values of Non-Atomic Games";
-along features instead of scores: Sundararajan, Taly & Yan, 2017, "Axiomatic Attribution for Deep Networks", ICML). A model whose probability the mean hardly depends on hardly counts. The integral is a sum over 16
-Gauss-Legendre nodes; where scores are cut, the small rest goes to scores in proportion to their parts.
+along features instead of scores: Sundararajan, Taly & Yan, 2017, "Axiomatic Attribution for Deep Networks", ICML). A
+model whose probability the mean hardly depends on hardly counts. The integral is a sum over 16 Gauss-Legendre nodes;
+where scores are cut, the small rest goes to scores in proportion to their parts.
 
 Here is the arithmetic of the kernels again in NumPy, over many examples: nothing is compiled for an explanation.
 """

@@ -119,9 +119,7 @@ def pairs_with(terms: Terms, intervals: np.ndarray, some: np.ndarray) -> np.ndar
     levels = []
     for level in terms.levels:
         chosen = np.isin(level.pairs, some)
-        levels.append(
-            level._replace(pairs=np.searchsorted(some, level.pairs[chosen]), first=level.first[chosen])
-        )
+        levels.append(level._replace(pairs=np.searchsorted(some, level.pairs[chosen]), first=level.first[chosen]))
     part = terms._replace(pairs=terms.pairs[some], levels=levels, pair_means=terms.pair_means[some])
     return _by_pairs(part, np.arange(len(terms.edges)), intervals) - part.pair_means
 

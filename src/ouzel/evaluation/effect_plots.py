@@ -50,7 +50,9 @@ def draw_words(effect: Any, path: str | None, title: str = "") -> Figure:
     places = np.arange(len(values))
     for number, k in enumerate(classes):
         added = values[order, k]
-        colours = [COLOURS[value < 0.0] for value in added] if len(classes) == 1 else COLOURS[number % len(COLOURS)]
+        colours = (
+            [COLOURS[int(value < 0.0)] for value in added] if len(classes) == 1 else COLOURS[number % len(COLOURS)]
+        )
         label = _plain(str(effect.classes[k])) if len(classes) > 1 else None
         axes.barh(places + (number + 0.5) * height - 0.4, added, height * 0.9, color=colours, label=label)
     words = [_plain(effect.words[place]) for place in order.tolist()]

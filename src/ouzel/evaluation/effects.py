@@ -178,7 +178,7 @@ def _effect_of_words(model: Model, column: str) -> WordEffect | None:
         return None
     sizes = np.abs(importance(model).weights[features]).max(axis=1)
     most = features[np.sort(np.argsort(-sizes, kind="stable")[:MOST_WORDS])]
-    added = known.added_by_features(most)
+    added = known.of_words(most, whole=True)
     values = shown_weights(model.classes, added.T).T
     order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
     spoken = dict(zip(features.tolist(), words, strict=True))

@@ -64,7 +64,7 @@ def predictions_of(model: Model, block: Block) -> Predictions:
 
 
 def reasons(model: Model, block: Block, most: int) -> np.ndarray:
-    """Return the `most` largest contributions to each margin (n,), as lists for people; of several classes, the largest.
+    """Return the `most` largest contributions to each margin, or to the largest of it, (n,) lists for people.
 
     Entries have name, value and contribution; see `model.contributions.reasons`.
     """

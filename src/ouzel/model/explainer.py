@@ -1,33 +1,22 @@
 """What each column of a table adds to the margin of an example, beyond that of the average example.
 
-A margin is a function of scores, and scores are sums over features: one score of a linear learner, which is the margin,
-or those of the models inside the default one (`learners/auto/attribution.py`) and of its effects of columns
-(`effect_terms.py`). Features belong to columns (`streams/feature_columns.py`), crosses and effects of pairs to a pair
-of columns. Half of what a pair adds counts for each of its columns.
+Half of what a pair of columns adds counts for each of them.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ouzel.learners.rows import Rows
-from ouzel.model.answers import effects_of, shown, shown_weights
-from ouzel.model.cut_values import CutValues
-from ouzel.model.importance import means_and_spreads
+from ouzel.model.answers import shown, shown_weights
+from ouzel.model.average_example import AverageExample
 from ouzel.model.model import Model
-from ouzel.streams.feature_columns import columns_of_feature
 
 if TYPE_CHECKING:
-    from ouzel.learners.auto.attribution import Function
     from ouzel.learners.auto.effect_terms import Added
-
-
-ROUNDING = 1e-3  # of means of words
-FULL = 1.01  # sum of the shares of words of a column of which an example has one at most
 
 
 class Parts(NamedTuple):
@@ -44,134 +33,10 @@ class Parts(NamedTuple):
     slopes: np.ndarray  # (K, E, K')  what scores count for, of the K' columns that the model has
 
 
-class Explainer:
-    """The weights of a model by feature, the columns of its features, and the average example; see `explainer_of`.
+class Explainer(AverageExample):
+    """Parts a margin into what owners of features add to that of the average example; see `explainer_of`."""
 
-    `rows` are those to be explained of a learner of a byte budget. It lists no weights and knows no means, so there an
-    example is compared with one that has no features.
-    """
-
-    function: Function | None = None  # of scores; None where they are the margins
-    cuts: CutValues | None = None
     importance: Any = None  # once it was asked for (`importance.py`)
-
-    def __init__(self, model: Model, known: dict[int, tuple[str, ...]], rows: Rows | None = None) -> None:
-        self.model, self.states, self.examples, self.space = model, [*model.states], model.examples, model.space
-        self.effects = None if model.budgeted else effects_of(model)
-        self.pair_features = np.empty((0, 2), np.int64)
-        if rows is not None:
-            self._take_weights_alone(rows)
-        else:
-            self._take_weights()
-        self._take_owners(known)
-        self.absent = np.zeros((len(self.owners), *self.weights.shape[1:]))  # (C + P, E, K)  added if all are absent
-        np.add.at(self.absent, self.owner, self.weights * (self.zeros - self.means)[:, None, None])
-
-    # What the model is made of.
-
-    def _take_weights(self) -> None:
-        """Take weights and means by feature from the model, those of features that have any weight."""
-        model, models = self.model, None
-        if model.states and hasattr(model.states[0], "mixture"):
-            from ouzel.learners.auto.attribution import linear_models
-
-            models = linear_models(model.states[0], model.settings)
-        if models is None:
-            weights = np.atleast_2d(model.slot_weights())
-            slots = np.flatnonzero((weights[:, 1:] != 0.0).any(axis=0)) + 1
-            constants, weights = weights[None, :, 0] * model.intercept, weights[:, None, slots].transpose(2, 1, 0)
-        else:
-            slots, weights, constants, self.function = models
-        ids = slots if model.slot_map is None else model.slot_map.numbers[slots].astype(np.int64)
-        order = np.argsort(ids, kind="stable")
-        self.ids, self.slots, self.weights = ids[order], slots[order], weights[order]
-        self.means = means_and_spreads(model)[0][self.slots]
-        self.base = constants + np.tensordot(self.means, self.weights, 1)  # (E, K)
-        self.cuts = CutValues(model, self.slots)
-        self.zeros = self.cuts.of(np.arange(len(self.slots)), np.zeros(len(self.slots)))
-
-    def _take_weights_alone(self, rows: Rows) -> None:
-        """Take the weights of the features of some rows: margins of each alone, less that of no feature."""
-        model = self.model
-        ids = np.unique(np.append(rows.indices, np.uint32(0)))
-        offsets = np.append(np.arange(len(ids) + 1), len(ids)).astype(np.uint64)
-        alone = model.task.margins(model, Rows(offsets, ids, np.ones(len(ids), np.float32)))
-        alone = np.atleast_2d(alone.T).T.astype(float)  # (d + 1, K)
-        weights = alone[:-1] - alone[-1]
-        self.base = (alone[-1] + weights[0] * model.intercept)[None]
-        self.ids = self.slots = ids[1:].astype(np.int64)
-        self.weights = weights[1:, None]
-        self.means = self.zeros = np.zeros(len(self.ids))
-
-    def _take_owners(self, known: dict[int, tuple[str, ...]]) -> None:
-        """Find the columns of all features, and the pairs of columns that crosses and effects belong to."""
-        model, keys = self.model, []
-        for number in self.ids.tolist():
-            key = known.get(number)
-            if key is None:
-                key = known[number] = columns_of_feature(model.feature_name(number - 1), model.space)
-            keys.append(key)
-        pairs = []
-        if self.effects is not None:
-            from ouzel.learners.auto.effect_terms import columns_with_effects, terms_of
-
-            self.terms = terms_of(self.effects)
-            slots = self.effects.columns[: columns_with_effects(self.effects)].astype(np.int64)
-            self.effect_features = np.searchsorted(self.ids, slots)
-            self.pair_features = self.effect_features[self.terms.pairs]
-            for one, other in self.pair_features.tolist():
-                pairs.append(tuple(dict.fromkeys(keys[other] + keys[one])))
-        pairs = [tuple(sorted(key)) if len(key) > 1 else key for key in pairs]
-        keys = [tuple(sorted(key)) if len(key) > 1 else key for key in keys]
-        listed = dict.fromkeys(model.space.kinds)
-        if not listed:
-            listed = dict.fromkeys(map(str, range(model.space.width or 0)))
-        listed |= dict.fromkeys(column for key in keys for column in key)
-        self.columns = [*listed]
-        self.owners = list(dict.fromkeys([*((column,) for column in listed), *keys, *pairs]))
-        place = {key: number for number, key in enumerate(self.owners)}
-        self.owner = np.array([place[key] for key in keys], np.int64)
-        self.pair_owner = np.array([place[key] for key in pairs], np.int64)
-        columns = {column: number for number, column in enumerate(self.columns)}
-        several = [[columns[column] for column in key] for key in self.owners[len(columns) :]]
-        self._halves = [(np.array(places), len(columns) + number) for number, places in enumerate(several)]
-
-    @cached_property
-    def effect_function(self) -> Function:
-        from ouzel.learners.auto.attribution import with_effects
-
-        assert self.function is not None
-        assert self.effects is not None
-        return with_effects(self.effects, self.function)
-
-    @cached_property
-    def start(self) -> np.ndarray:
-        """The scores (3, K) of the average example: of the lines, and what curves and pairs add to it."""
-        return np.vstack([self._line(self.base), self.terms.means])
-
-    def _line(self, scores: np.ndarray) -> np.ndarray:
-        """The score (K,) that the linear models make of theirs (E, K)."""
-        line: np.ndarray = scores[0] if self.function is None else self.function.margins(scores[None])[0]
-        return line
-
-    @cached_property
-    def average(self) -> np.ndarray:
-        """The margins (K,) of the average example, in the model's order, before they are recalibrated."""
-        if self.effects is None:
-            return self.factor * self._line(self.base)
-        found: np.ndarray = self.factor * self.effect_function.margins(self.start[None])[0]
-        return found
-
-    @cached_property
-    def factor(self) -> float:
-        """What log odds are multiplied by, to be margins."""
-        if self.function is None:
-            return 1.0
-        from ouzel.learners.auto.attribution import factor_of
-
-        return factor_of(self.model.states[0], self.model.loss)
-
-    # One example.
 
     def slopes(self, scores: np.ndarray, added: Added | None) -> tuple[np.ndarray, np.ndarray]:
         """Return how much scores (E, K) beyond the average count, (K, E, K), and what effects add, (K, 2, K)."""
@@ -263,47 +128,6 @@ class Explainer:
         total = sizes.sum(axis=0)
         owners = owners + sizes * np.divide(gap, total, out=np.zeros(len(gap)), where=total > 0.0)
         return np.where(total > 0.0, average, margins), owners, ratio, margins
-
-    def is_exclusive(self) -> np.ndarray:
-        """Whether an example has one word of an owner's at most (C + P,), and nothing else."""
-        spreads = means_and_spreads(self.model)[1][self.slots]
-        is_word = np.abs(spreads**2 + self.means**2 - self.means) <= ROUNDING * self.means  # 0 or 1
-        shares = np.bincount(self.owner, self.means, len(self.owners))
-        found: np.ndarray = (np.bincount(self.owner, ~is_word, len(self.owners)) == 0) & (shares <= FULL)
-        return found
-
-    def added_by_features(self, places: np.ndarray) -> np.ndarray:
-        """Return what each of some features (n,), as a word, adds to the average example's margins (n, K).
-
-        The other words of its column are absent, and other columns are at their means.
-        """
-        found = np.zeros((len(places), self.base.shape[1]))
-        for number, place in enumerate(places.tolist()):
-            one, value = np.array([place]), np.ones(1)
-            cut = value if self.cuts is None else self.cuts.of(one, value)
-            owner = self.owner[place]
-            scores = self.absent[owner] + self.weights[place] * (cut - self.zeros[place])
-            added = self._added(one, value)
-            if added is not None:
-                from ouzel.learners.auto.effect_terms import Added
-
-                inside = self.owner[self.effect_features] == owner
-                added = Added(added.curves * inside[:, None], added.mains * inside[:, None], np.zeros_like(added.pairs))
-            slopes, by_effects = self.slopes(scores, added)
-            found[number] = np.einsum("ek,cek->c", scores, slopes)
-            if added is not None:
-                by_pairs = added.mains[0].sum(axis=0)
-                found[number] += added.curves[0].sum(axis=0) @ by_effects[:, 0].T + by_pairs @ by_effects[:, 1].T
-        return found
-
-    def slopes_nearby(self, deviations: np.ndarray) -> np.ndarray:
-        """Return how much scores count (K, E, K) from so far (E, K) below their means to so far above."""
-        if self.function is None:
-            return self.slopes(deviations, None)[0]
-        from ouzel.learners.auto.attribution import average_slopes
-
-        slopes, _ = average_slopes(self.function, self.base - deviations, self.base + deviations)
-        return self.factor * slopes
 
     def by_column(self, owners: np.ndarray) -> np.ndarray:
         """What each column adds (C, K): by itself, and its part of what pairs add."""

@@ -33,6 +33,7 @@ else:
 Columns = list[tuple[Label | None, list[Feature]]]  # of each class, in the order shown
 Ranked = list[tuple[str, float]]  # names and importances, largest first
 
+NOTHING = 1e-9  # of margins, which pairs add that a model does not believe in
 DEVIATIONS = 2.0  # of scores from their means, between which slopes are averaged where no examples are kept
 
 
@@ -101,7 +102,8 @@ def pair_importance(model: Model) -> list[tuple[Label | None, Ranked]]:
     found, known = importance(model), explainer.explainer_of(model)
     names = [" × ".join(owner) for owner in known.owners[len(known.columns) :]]
     return [
-        (label, [each for each in ranked if each[1] > 0.0]) for label, ranked in _by_class(model, names, found.pairs)
+        (label, [each for each in ranked if each[1] > NOTHING])
+        for label, ranked in _by_class(model, names, found.pairs)
     ]
 
 
@@ -165,7 +167,16 @@ def _of_moments(known: Explainer) -> Importance:
     weights = np.einsum("fek,cek->fc", known.weights, slopes)
     owners, sizes = _variances(known, weights, spreads), np.abs(weights) * spreads[:, None]
     classes = weights.shape[1]
+    _with_words(known, weights, sizes, spreads)
     return Importance(np.sqrt(owners[len(known.columns) :]), sizes, weights, np.zeros((classes, 2, classes)))
+
+
+def _with_words(known: Explainer, weights: np.ndarray, sizes: np.ndarray, spreads: np.ndarray) -> None:
+    """Have words, which are 0 or 1, weigh what they add to the average example, where that is no sum of scores."""
+    if known.function is not None:
+        words = np.flatnonzero(known.is_word() & (spreads > 0.0))
+        weights[words] = known.of_words(words)
+        sizes[words] = np.abs(weights[words]) * spreads[words, None]
 
 
 def _column_sizes(known: Explainer, found: Importance) -> np.ndarray:
@@ -189,6 +200,7 @@ def _of_sample(known: Explainer) -> Importance:
         by_owner[:, owner] += by_pairs[:, place]
     pairs += by_owner.var(axis=0)
     sizes[known.effect_features] = own.std(axis=0)
+    _with_words(known, weights, sizes, spreads)
     return Importance(np.sqrt(pairs[len(known.columns) :]), sizes, weights, effect_slopes)
 
 

@@ -45,7 +45,7 @@ class SampledMargins:
         self.intervals = intervals_of(known.terms, self.numbers)
         self.added = added_by_terms(known.terms, self.numbers)
         self.total = self.scores.sum(axis=1)
-        self.margins = self._margins(self.total, self.added.curves.sum(axis=1), self._by_pairs())
+        self.margins = known.margins(self.total, self.added.curves.sum(axis=1), self._by_pairs())
 
     def _scores_of_kept(self) -> np.ndarray:
         known = self.known
@@ -88,14 +88,6 @@ class SampledMargins:
         total: np.ndarray = self.added.mains.sum(axis=1) + self.added.pairs.sum(axis=1)
         return total
 
-    def _margins(self, scores: np.ndarray, curves: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """Return margins (n, K) for what is added to the scores of the average example."""
-        known = self.known
-        lines = known.base[0] + scores[:, 0] if known.function is None else known.function.margins(known.base + scores)
-        moved = np.stack([lines, known.start[1] + curves, known.start[2] + pairs], axis=1)
-        found: np.ndarray = known.factor * known.effect_function.margins(moved)
-        return found
-
     def exchanged(self) -> np.ndarray:
         """Return how far margins move where the values of a column are exchanged (C, K).
 
@@ -120,7 +112,7 @@ class SampledMargins:
                     intervals[:, moved] = self.intervals[order][:, moved]
                     by_pairs += pairs_with(known.terms, intervals, touched).sum(axis=1)
                     by_pairs -= self.added.pairs[:, touched].sum(axis=1)
-                new = self._margins(self.total + own[order] - own, curves + by_one[order] - by_one, by_pairs)
+                new = known.margins(self.total + own[order] - own, curves + by_one[order] - by_one, by_pairs)
                 found[place] += ((new - self.margins) ** 2).mean(axis=0)
         return np.sqrt(found / (2.0 * times))
 

@@ -39,10 +39,8 @@ class Explaining:
     model_: Model
     feature_names_in_: Any
     n_features_in_: Any
-    _margins_one: Any
-    _slots: Any
+    _row_one: Any
     _unlabelled: Any
-    _answers_many: Any
 
     def explain(self, X: Any) -> pandas.DataFrame:
         """What each column adds to the predictions for X: a data frame of one row for each row of X.
@@ -105,8 +103,8 @@ class Explaining:
         from ouzel.model.contributions import contributions
 
         n = int(check("n", COUNT, n))
-        margins = self._margins_one(x)
-        slots, values = self._slots.row(x)
+        slots, values = self._row_one(x)
+        margins = self.model_.margins_one(slots, values)
         rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
         shaped = np.array(margins if len(margins) == 1 else [margins])
         return Explanations(next(contributions(self.model_, rows, shaped, n)))

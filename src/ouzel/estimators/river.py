@@ -143,13 +143,18 @@ class RiverProtocol:
         return slots
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
+        row, values = self._row_one(x)
+        return self.model_.margins_one(row, values)
+
+    def _row_one(self, x: dict[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """The slots and values of one example to predict, those that the model has room for."""
         slots = self._ready()
         model, slots.learning = slots.model, False
         row, values = slots.row(x)
         if slots.largest + 2 > model.dimension and slots.largest + 1 >= model.reach:
             known = row < model.reach
             row, values = row[known], values[known]
-        return model.margins_one(row, values)
+        return row, values
 
     def _groups_one(self, x: dict[Any, Any]) -> Any:
         """The group (1,) of one example, by key; None where intervals are not kept by groups."""

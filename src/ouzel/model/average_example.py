@@ -116,7 +116,11 @@ class AverageExample:
         self.pair_owner = np.array([place[key] for key in pairs], np.int64)
         columns = {column: number for number, column in enumerate(self.columns)}
         several = [[columns[column] for column in key] for key in self.owners[len(columns) :]]
-        self._halves = [(np.array(places), len(columns) + number) for number, places in enumerate(several)]
+        parts = [(place, number, 1 / len(key)) for number, key in enumerate(several) for place in key]
+        self.halves = np.array(parts or np.empty((0, 3))).T  # (3, n)  of each pair: a column, its place, and its share
+        counts = np.bincount(self.owner, minlength=len(self.owners))
+        self.only = np.where(counts == 1, np.bincount(self.owner, np.arange(len(keys)), len(self.owners)), -1)
+        self.only = self.only.astype(np.int64)  # (C + P,)  the feature of an owner that has only one, else -1
 
     @cached_property
     def effect_function(self) -> Function:

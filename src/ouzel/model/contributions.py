@@ -111,13 +111,23 @@ class _Lists:
         self.owner = explainer.owner[parts.places]
         self.columns = explainer.by_column(parts.owners)  # (C, K)
         count = len(explainer.columns)
-        self.counts = np.bincount(self.owner, minlength=len(explainer.owners))[:count]
+        self.present: dict[int, list[int]] = {}
+        for number, owner in enumerate(self.owner.tolist()):
+            self.present.setdefault(owner, []).append(number)
         # A row of `features` is a column with one value at most, a value of one with several, or its absent words.
-        self.with_several = np.flatnonzero(self.counts > 1)
+        several = sorted(owner for owner, numbers in self.present.items() if len(numbers) > 1 and owner < count)
+        self.with_several, self.among_several = np.array(several, np.int64), np.empty(0, np.int64)
+        self.values, self.reasons = parts.owners[:count], self.columns
+        if several:
+            self._part_words(count)
+
+    def _part_words(self, count: int) -> None:
+        """Have a row for each value of the columns with several, and for their absent words, in place of the column."""
+        explainer, parts = self.explainer, self.parts
         self.among_several = np.flatnonzero(np.isin(self.owner, self.with_several))
         alone = parts.owners[:count].copy()
         own = parts.own.copy()
-        if len(parts.curves) and len(self.among_several):
+        if len(parts.curves):
             places = {place: number for number, place in enumerate(parts.places.tolist())}
             for k, feature in enumerate(explainer.effect_features.tolist()):
                 if feature in places:
@@ -182,21 +192,16 @@ class _Lists:
         """The entry of a column: its number, or its words."""
         column = self.explainer.columns[place]
         value: float | str | None = None
-        present = np.flatnonzero(self.owner == place)
-        words = [word_of_feature(self._name(self.parts.places[k]), column) for k in present[:MANY].tolist()]
+        present = self.present.get(place, [])
+        words = [word_of_feature(self._name(int(self.parts.places[k])), column) for k in present[:MANY]]
         spoken = [word for word in words if word is not None]
         if spoken and len(spoken) == len(words):
             value = " ".join(spoken) + (" …" if len(present) > MANY else "")
         elif words:
             value = float(self.parts.values[present[words.index(None)]])
-        elif self._only(place) is not None:
+        elif self.explainer.only[place] >= 0:
             value = 0.0
         return {"name": column, "value": value, "contribution": added}
-
-    def _only(self, place: int) -> int | None:
-        """The feature of a column that has only one; None if it has several."""
-        features = np.flatnonzero(self.explainer.owner == place)
-        return int(features[0]) if len(features) == 1 else None
 
     def _feature(self, place: int, k: int, added: float) -> dict[str, Any]:
         """The entry of a row of `features`."""
@@ -204,24 +209,22 @@ class _Lists:
         if place >= count + len(self.among_several):
             column = self.explainer.columns[self.with_several[place - count - len(self.among_several)]]
             return _entry(f"{column} {ABSENT}", 0.0, 0.0, added)
-        present = self.among_several[place - count : place - count + 1] if place >= count else None
-        if present is None:
-            present = np.flatnonzero(self.owner == place)
-        if len(present):
-            number = int(present[0])
+        present = [int(self.among_several[place - count])] if place >= count else self.present.get(place, [])
+        only = int(self.explainer.only[place]) if place < count else -1
+        if present:
+            number = present[0]
             feature, value = int(self.parts.places[number]), float(self.parts.values[number])
             weight, own = float(self.parts.weights[number, k]), float(self.parts.own[number, k])
             beyond = own / weight if weight else 0.0
         else:
-            only = self._only(place)
-            if only is None:
+            if only < 0:
                 return _entry(self.explainer.columns[place], 0.0, 0.0, added)
             feature, value = only, 0.0
             weight = float((self.explainer.weights[only] * self.parts.slopes[k]).sum())
             beyond = float(self.explainer.zeros[only] - self.explainer.means[only])
         entry = _entry(str(self._name(feature)), value, weight, added)
         error = np.nan if self.errors is None else self.errors[self.explainer.slots[feature]] * abs(beyond)
-        if np.isnan(error) or (place < count and self._only(place) is None):
+        if np.isnan(error) or (place < count and only < 0):
             return entry
         return {**entry, "interval": [added - float(error), added + float(error)]}
 

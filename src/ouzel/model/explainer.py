@@ -132,8 +132,8 @@ class Explainer(AverageExample):
     def by_column(self, owners: np.ndarray) -> np.ndarray:
         """What each column adds (C, K): by itself, and its part of what pairs add."""
         columns = owners[: len(self.columns)].copy()
-        for places, owner in self._halves:
-            columns[places] += owners[owner] / len(places)
+        places, pairs, shares = self.halves
+        np.add.at(columns, places.astype(np.int64), owners[len(columns) + pairs.astype(np.int64)] * shares[:, None])
         return columns
 
 

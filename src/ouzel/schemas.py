@@ -41,18 +41,38 @@ class Contribution(Struct):
     name: Annotated[str, about("the feature")]
     value: Annotated[float, about("its value")]
     weight: Annotated[float, about("its weight")]
-    contribution: Annotated[float, about("their product, which is added to the margin")]
+    contribution: Annotated[float, about("what it adds to the margin of the average example")]
     interval: Annotated[list[float], about("of `ons`, where justified: its 95 % interval")] | UnsetType = UNSET
 
 
+class ColumnContribution(Struct):
+    """The contribution of a column of the table to a margin."""
+
+    name: Annotated[str, about("the column")]
+    value: Annotated[float | str | None, about("its number, or its words; null of what is no column")]
+    contribution: Annotated[float, about("what it adds to the margin of the average example")]
+
+
+class PairContribution(Struct):
+    """The contribution of a pair of columns to a margin, beyond those of each by itself."""
+
+    name: Annotated[str, about("both columns")]
+    contribution: Annotated[float, about("what both together add")]
+
+
+Ranked = list[tuple[str, float]]
+
+
 class Top(Struct):
-    """The most important features of a class: pairs of name and weight, and their importances."""
+    """What matters most to a class: columns, then features, then pairs of columns."""
 
     label: Annotated[Label | None, about("which positive weights speak for")] = field(name="class")
+    columns: Annotated[Ranked, about("columns and their importance, most important first; none by `--direction`")]
     features: Annotated[list[list[str | float]], about("pairs of name and weight, most important first")]
     importances: Annotated[
         list[float | None], about("of the same features: |weight| × standard deviation, where known")
     ]
+    pairs: Annotated[Ranked, about("pairs of columns, and how far what only both add moves the margin")]
     intervals: (
         Annotated[list[list[float] | None], about("of `top`, where justified: the 95 % interval of each weight")]
         | UnsetType

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.data import OF_FRAMES, FromData, warn_of_remark
+from ouzel.estimators.explaining import Explaining
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
 from ouzel.model.answers import Feature, is_probabilistic, shown_weights
@@ -62,7 +63,7 @@ EXPECTED_FAILURES = {
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Estimator(RiverProtocol, FromData, BaseEstimator):
+class Estimator(Explaining, RiverProtocol, FromData, BaseEstimator):
     """A learner of the catalogue as an estimator; a subclass says which, and with what settings."""
 
     task: ClassVar[str]  # as a `Model` takes it
@@ -104,9 +105,10 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     def feature_importance(self, n: int = 20, feature_names: Any = None) -> list[Feature] | dict[Any, list[Feature]]:
         """The n most important features (name, weight, importance), most important first; the intercept comes last.
 
-        The importance of a feature is |weight| × its standard deviation in the examples learnt: how far it usually
-        moves the margin. Learners of a byte budget do not know it: it is None, and the heaviest come first. Otherwise
-        as `top_weights`.
+        The importance of a feature is |weight| × its standard deviation in the examples learnt, with its curve where
+        `auto` has one: how far it usually moves the margin. Learners of a byte budget do not know it: it is None, and
+        the heaviest come first. Otherwise as `top_weights`. `column_importance` is that of whole columns, and
+        `pair_importance` that of pairs.
 
         >>> import ouzel
         >>> examples = [({"rate": rate / 100, "income": 1000.0 * rate}, rate > 5) for rate in range(11)] * 20

@@ -9,14 +9,12 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Iterator
-from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
 
 from ouzel.estimators.slots import Slots
-from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, probabilities_one
 from ouzel.model.model import Model
 from ouzel.model.room import changing, make_room
@@ -28,19 +26,6 @@ from ouzel.streams.memory import blocks_from
 from ouzel.streams.weights import as_weight, as_weights
 
 ONE = np.float32(1.0)
-
-
-class Explanations(list[dict[str, Any]]):
-    """Why an example is predicted as it is, an entry a class; a notebook shows a table of each."""
-
-    def _repr_html_(self) -> str:
-        from ouzel.evaluation.html_tables import Records
-
-        return "".join(
-            f"<p>{escape(str(entry.get('class', '')))} margin {entry['margin']:.4g}</p>"
-            + Records(entry["features"])._repr_html_()
-            for entry in self
-        )
 
 
 class RiverProtocol:
@@ -101,28 +86,6 @@ class RiverProtocol:
         margins = model.preparation.recalibrated_one(model.task, margins)
         return probabilities_one(model.loss, model.classes, margins, model.task.joint)
 
-    def explain_one(self, x: dict[Any, Any]) -> Explanations:
-        """Why one example is predicted as it is: the margin, and what each feature adds to it, the most first.
-
-        A list of one entry for two classes and for numbers, of one a class for more: `class` (that of a positive
-        margin), `margin`, `features` with name, value, weight and contribution, and the `remainder` beyond their sum,
-        which is rounding but where a learner cuts large values, as `auto` does. A feature contributes weight × (value -
-        mean); the last entry is the margin of the average example (see `ouzel.model.contributions`).
-
-        >>> import ouzel
-        >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")
-        >>> (why,) = model.explain_one({"sun": 2.0})
-        >>> why["class"], [(feature["name"], round(feature["contribution"], 2)) for feature in why["features"]]
-        ('wet', [('sun', -0.38), ('cloud', -0.1), ('(average example)', -0.08)])
-        """
-        from ouzel.model.contributions import contributions
-
-        margins = self._margins_one(x)
-        slots, values = self._slots.row(x)
-        rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
-        found = next(contributions(self.model_, rows, np.array(margins if len(margins) == 1 else [margins])))
-        return Explanations(found)
-
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes.
 
@@ -180,13 +143,18 @@ class RiverProtocol:
         return slots
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
+        row, values = self._row_one(x)
+        return self.model_.margins_one(row, values)
+
+    def _row_one(self, x: dict[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """The slots and values of one example to predict, those that the model has room for."""
         slots = self._ready()
         model, slots.learning = slots.model, False
         row, values = slots.row(x)
         if slots.largest + 2 > model.dimension and slots.largest + 1 >= model.reach:
             known = row < model.reach
             row, values = row[known], values[known]
-        return model.margins_one(row, values)
+        return row, values
 
     def _groups_one(self, x: dict[Any, Any]) -> Any:
         """The group (1,) of one example, by key; None where intervals are not kept by groups."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ouzel.plotting.axes import Line, dress, fill, new_figure, save
+from ouzel.plotting.axes import COLOURS, Line, dress, fill, new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 MOST_CLASSES = 10  # that are drawn, those with the largest effects
 POINTS = 200  # of a curve between its steps
 BARS = 40
+MOST_BARS, LONGEST = 20, 28  # words that are drawn, and letters of each
 STRAY = 0.5  # percent of the sample at either end that may lie beyond the picture
 ACROSS = 5  # heat maps in a row
 
@@ -33,6 +34,40 @@ def draw_effect(effect: Any, path: str | None, title: str = "") -> Figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         _draw_curve(above, effect, columns, labels)
         _draw_density(below, effect)
+    if title:
+        figure.suptitle(_plain(title), fontsize=10)
+    return save(figure, path)
+
+
+def draw_words(effect: Any, path: str | None, title: str = "") -> Figure:
+    """Draw bars of what words add (an `effects.WordEffect`), with the share of examples that have each."""
+    values = effect.values[:MOST_BARS]
+    classes = np.sort(np.argsort(-values.std(axis=0), kind="stable")[:MOST_CLASSES]).tolist()
+    order = np.argsort(-values[:, classes[0]], kind="stable") if len(classes) == 1 else np.arange(len(values))
+    height = 0.8 / len(classes)
+    figure = new_figure(6.4, max(2.2, 1.2 + len(values) * max(0.26, 0.1 * len(classes))))
+    axes, shares = figure.subplots(1, 2, sharey=True, width_ratios=(5, 1))
+    places = np.arange(len(values))
+    for number, k in enumerate(classes):
+        added = values[order, k]
+        colours = (
+            [COLOURS[int(value < 0.0)] for value in added] if len(classes) == 1 else COLOURS[number % len(COLOURS)]
+        )
+        label = _plain(str(effect.classes[k])) if len(classes) > 1 else None
+        axes.barh(places + (number + 0.5) * height - 0.4, added, height * 0.9, color=colours, label=label)
+    words = [_plain(effect.words[place]) for place in order.tolist()]
+    axes.set_yticks(places, [word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…" for word in words], fontsize=8)
+    axes.invert_yaxis()
+    axes.axvline(0.0, color="#5a5a5a", linewidth=0.8)
+    left = len(effect.words) - len(values)
+    what = _what(effect, _plain(str(effect.classes[0])) if len(effect.classes) == 1 else "")
+    axes.set(xlabel=what, ylabel=_plain(effect.columns[0]) + (f" ({left:,} more words)" if left else ""))
+    if len(classes) > 1:
+        axes.legend(frameon=False, fontsize=8)
+    shares.barh(places, effect.shares[:MOST_BARS][order], 0.8, color="#b9b9b9")
+    shares.set(xlabel="share of\nexamples")
+    for part in (axes, shares):
+        dress(part)
     if title:
         figure.suptitle(_plain(title), fontsize=10)
     return save(figure, path)

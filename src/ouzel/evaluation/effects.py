@@ -8,10 +8,11 @@ import numpy as np
 
 from ouzel.errors import OuzelError, suggest
 from ouzel.model.answers import effects_of, shown_weights
-from ouzel.model.column_effects import terms_of_model
-from ouzel.model.cut_values import cut_values
-from ouzel.model.importance import means_and_spreads
+from ouzel.model.cut_values import CutValues
+from ouzel.model.explainer import explainer_of
+from ouzel.model.importance import importance, means_and_spreads
 from ouzel.model.model import Model
+from ouzel.streams.feature_columns import word_of_feature
 from ouzel.streams.missing import NA_FEATURE
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 BETWEEN = "*"  # between the names of a pair
 FAR = 100.0  # standard deviations, which a learner that cuts numbers cuts
 MOST_NAMED = 12  # columns that an error lists
+MOST_WORDS = 1000  # of a column, the heaviest
 
 
 class Effect(NamedTuple):
@@ -56,8 +58,28 @@ class Effect(NamedTuple):
         return draw_effect(self, path, title)
 
 
-def effect(model: Any, column: Any) -> Effect:
-    """Return the effect of a column of numbers, or of a pair such as "age*hours", on the margin of a model.
+class WordEffect(NamedTuple):
+    """What each word of a column adds to the margins of the average example, the word that adds most first."""
+
+    columns: tuple[str]
+    words: list[str]
+    values: np.ndarray  # (m, K)
+    shares: np.ndarray  # (m,)  of the examples learnt
+    classes: list[Label]  # which the K margins speak for; empty of numbers
+    logarithms: bool = False  # whether margins are logarithms of the numbers predicted
+
+    def plot(self, path: str | None = None, title: str = "") -> Figure:
+        """Draw a bar for each of the 20 words that add most, or most rarely; as `Effect.plot`."""
+        from ouzel.evaluation.effect_plots import draw_words
+
+        return draw_words(self, path, title)
+
+
+def effect(model: Any, column: Any) -> Effect | WordEffect:
+    """Return the effect of a column, or of a pair such as "age*hours", on the margin of a model.
+
+    A column of words has a `WordEffect`, by any learner that knows its weights: what each word adds to the margin of
+    the average example, with what the other words of the column would have added.
 
     A pair may be a tuple, ("age", "hours"), and a column of an array its number.
 
@@ -81,6 +103,11 @@ def effect(model: Any, column: Any) -> Effect:
     True
     """
     model = model if isinstance(model, Model) else getattr(model, "model_", None)
+    name = BETWEEN.join(map(str, column)) if isinstance(column, (tuple, list)) else str(column)
+    if model is not None and not model.budgeted and model.examples:
+        found = _effect_of_words(model, name)
+        if found is not None:
+            return found
     effects = None if model is None else effects_of(model)
     if model is None or effects is None:
         said = "" if model is None else f" ({model.learner.name}, {model.examples:,} examples)"
@@ -88,26 +115,40 @@ def effect(model: Any, column: Any) -> Effect:
             f"this model{said} has no effects of columns; the default learner, auto, makes them of tables with columns "
             "of numbers, from 32 examples on, unless forms=raw"
         )
-    from ouzel.learners.auto.effect_slopes import of_logarithms
-    from ouzel.learners.auto.effect_terms import edges_of_terms, is_category, sample_of
+    return _effect_of_numbers(model, effects, name)
 
+
+def _effect_of_numbers(model: Model, effects: Any, column: str) -> Effect:
+    """Return the effect of a column of numbers, or of a pair."""
+    from ouzel.learners.auto.effect_slopes import of_logarithms
+    from ouzel.learners.auto.effect_terms import is_category, pairs_with, sample_of
+
+    known, found = explainer_of(model), importance(model)
     names = _names(model, effects)
-    places = _places(BETWEEN.join(map(str, column)) if isinstance(column, (tuple, list)) else str(column), names)
-    sample, edges = sample_of(effects), [edges_of_terms(effects, place, len(places) > 1) for place in places]
-    grid = np.zeros((np.prod([len(own) + 1 for own in edges]), sample.shape[1]), np.float32)
-    first = [np.append(np.float32(-np.inf), own) for own in edges]  # of each interval
-    for place, numbers in zip(places, np.meshgrid(*first, indexing="ij"), strict=True):
-        grid[:, place] = numbers.ravel()
-    added, known = (_added(terms_of_model(model, numbers), tuple(sorted(places))) for numbers in (grid, sample))
-    values = shown_weights(model.classes, (added - known.mean(axis=0)).T).T
+    places = _places(column, names)
+    terms, count = known.terms, len(known.terms.edges)
+    edges = [own[own < np.inf] for own in terms.edges[places]]
+    if len(places) == 1:
+        (place,) = places
+        intervals = np.arange(len(edges[0]) + 1)
+        by_curve, by_pairs = found.effect_slopes[:, 0].T, found.effect_slopes[:, 1].T
+        added = terms.curves[place, intervals] @ by_curve + terms.mains[place, intervals] @ by_pairs
+    else:
+        shape = tuple(len(own) + 1 for own in edges)
+        intervals = np.zeros((int(np.prod(shape)), count), np.int64)
+        intervals[:, places] = np.indices(shape).reshape(2, -1).T
+        pair = np.flatnonzero((np.sort(terms.pairs, axis=1) == sorted(places)).all(axis=1))
+        added = pairs_with(terms, intervals, pair).sum(axis=1) @ found.effect_slopes[:, 1].T
+    values = shown_weights(model.classes, added.T).T
     slopes, mean, reach = np.zeros(values.shape[1]), 0.0, (-np.inf, np.inf)
     if len(places) == 1:
-        slot = int(effects.columns[places[0]])
-        slopes = shown_weights(model.classes, np.atleast_2d(model.slot_weights()))[:, slot]
-        mean, spread = (float(part[slot]) for part in means_and_spreads(model))
-        low, high = cut_values(model, np.array([slot, slot]), mean + np.array([-FAR, FAR]) * spread).tolist()
+        feature = int(known.effect_features[places[0]])
+        slopes = shown_weights(model.classes, found.weights[feature][:, None])[:, 0]
+        mean, spread = float(known.means[feature]), float(means_and_spreads(model)[1][known.slots[feature]])
+        cuts = CutValues(model, known.slots[[feature, feature]])
+        low, high = cuts.of(np.arange(2), mean + np.array([-FAR, FAR]) * spread).tolist()
         reach = low, high
-    classes = model.classes.in_order()
+    sample = sample_of(effects)
     return Effect(
         tuple(names[place] for place in places),
         tuple(edges),
@@ -115,11 +156,45 @@ def effect(model: Any, column: Any) -> Effect:
         slopes,
         mean,
         reach,
-        [] if model.task.numbers else classes if len(classes) > 2 else classes[-1:],
+        _classes(model),
         sample[_have_numbers(sample, names, places)][:, places],
         tuple(is_category(effects, place) for place in places),
         model.task.numbers and of_logarithms(model.loss),
     )
+
+
+def _effect_of_words(model: Model, column: str) -> WordEffect | None:
+    """Return the effect of a column of words; None where there is none of this name."""
+    from ouzel.learners.auto.effect_slopes import of_logarithms
+
+    known = explainer_of(model)
+    if column not in known.columns:
+        return None
+    place = known.columns.index(column)
+    features = np.flatnonzero(known.owner == place)
+    names = [model.feature_name(number - 1) for number in known.ids[features].tolist()]
+    words = [word_of_feature(name, column) for name in names]
+    if None in words or not words:
+        return None
+    sizes = np.abs(importance(model).weights[features]).max(axis=1)
+    most = features[np.sort(np.argsort(-sizes, kind="stable")[:MOST_WORDS])]
+    added = known.of_words(most, whole=True)
+    values = shown_weights(model.classes, added.T).T
+    order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
+    spoken = dict(zip(features.tolist(), words, strict=True))
+    return WordEffect(
+        (column,),
+        [str(spoken[feature]) for feature in most[order].tolist()],
+        values[order],
+        known.means[most[order]],
+        _classes(model),
+        bool(model.task.numbers and of_logarithms(model.loss)),
+    )
+
+
+def _classes(model: Model) -> list[Label]:
+    classes = model.classes.in_order()
+    return [] if model.task.numbers or model.task.groups else classes if len(classes) > 2 else classes[-1:]
 
 
 def _names(model: Model, effects: Any) -> list[str]:
@@ -148,11 +223,3 @@ def _places(column: str, names: list[str]) -> list[int]:
     unknown = next((name for pair in pairs for name in pair if name not in names), column)
     listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     raise OuzelError(f"column {unknown!r} has no effect{suggest(unknown, names)}Columns that have one: {listed}")
-
-
-def _added(terms: list[Any], places: tuple[int, ...]) -> np.ndarray:
-    """Return the contribution (n, K) of a column, or of a pair; 0 where there is none."""
-    for term in terms:
-        if term.columns == places:
-            return np.asarray(term.added)
-    return np.zeros_like(terms[0].added)

@@ -165,6 +165,23 @@ def feature_lines(
     return lines
 
 
+def importance_lines(what: str, ranked: Sequence[tuple[str, float]], rows: int, width: int = 60) -> list[str]:
+    """Return the lines of a table of columns, or of pairs, and their importance.
+
+    >>> for line in importance_lines("column", [("price", 1.25), ("sun", 0.25), ("day", 0.0)], rows=2):
+    ...     print(line.strip())
+    column  importance
+    price       1.2500
+    sun         0.2500
+    … and 1 more
+    """
+    shown = [(printable(name), size) for name, size in ranked[:rows]]
+    room = min(max([len(what), *(len(name) for name, _ in shown)]), width)
+    lines = [f"  {what:<{room}}  importance"]
+    lines += [f"  {name:<{room}}  {_number(size):>10}" for name, size in shown]
+    return lines if len(ranked) <= rows else [*lines, f"  … and {len(ranked) - rows:,} more"]
+
+
 def _as_cell(ends: tuple[float, float] | None, intervals: Sequence[Any]) -> list[str]:
     """Return the cell of an interval, of a table that has some."""
     text = "" if ends is None else f"{_number(ends[0], '+')} to {_number(ends[1], '+')}"

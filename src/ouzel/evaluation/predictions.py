@@ -12,8 +12,8 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
+from ouzel.model import contributions
 from ouzel.model.answers import Answers
-from ouzel.model.contributions import explained
 from ouzel.model.intervals import intervals_about, labels_in_sets
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
@@ -64,15 +64,32 @@ def predictions_of(model: Model, block: Block) -> Predictions:
 
 
 def reasons(model: Model, block: Block, most: int) -> np.ndarray:
-    """Return the largest contributions to the margin of each row; with three or more classes, to the largest margin.
+    """Return the `most` largest contributions to each margin, or to the largest of it, (n,) lists for people.
 
-    (n,) lists of features with name, value, weight and contribution.
+    Entries have name, value and contribution; see `model.contributions.reasons`.
     """
     found = np.empty(block.rows, object)
-    for row, columns in enumerate(explained(model, block)):
-        chosen = max(columns, key=lambda column: column["margin"]) if columns else {"features": []}
-        found[row] = chosen["features"][:most]
+    for row, entries in enumerate(contributions.reasons(model, block, most)):
+        found[row] = entries
     return found
+
+
+def explanations_of(model: Model, block: Block, most: int) -> dict[str, np.ndarray]:
+    """Return what adds most to each margin, or to the largest, for programs: (n,) lists by column, value and pair.
+
+    `all_else` is what is left of the margin beside the columns.
+    """
+    kinds = {"why": "columns", "why_values": "features", "why_pairs": "pairs"}
+    found: dict[str, np.ndarray] = {name: np.empty(block.rows, object) for name in kinds}
+    others = np.zeros(block.rows)
+    summed = contributions.AVERAGE, contributions.REST
+    for row, classes in enumerate(contributions.explained(model, block, most)):
+        chosen = max(classes, key=lambda entry: entry["margin"]) if classes else {kind: [] for kind in kinds.values()}
+        for name, kind in kinds.items():
+            found[name][row] = [entry for entry in chosen[kind] if entry["name"] not in summed]
+        listed = sum(entry["contribution"] for entry in found["why"][row])
+        others[row] = chosen["margin"] - listed if classes else 0.0
+    return {"why": found.pop("why"), "all_else": others, **found}
 
 
 class Identity:

@@ -136,14 +136,6 @@ def shown_features(classes: Classes, columns: list[list[Feature]]) -> list[tuple
     return [(label, [feature._replace(weight=sign * feature.weight) for feature in columns[0]])]
 
 
-def as_json(column: list[Feature]) -> dict[str, Any]:
-    """The features of a class as programs get them: pairs of name and weight, and their importance."""
-    return {
-        "features": [[str(feature.name), feature.weight] for feature in column],
-        "importances": [feature.importance for feature in column],
-    }
-
-
 def labels_of(classes: Classes, margins: np.ndarray) -> np.ndarray:
     """The labels (n,) that shown margins speak for: (n,), or (n, classes)."""
     labels = np.array(classes.in_order())

@@ -1,176 +1,236 @@
-"""Why examples are predicted as they are: what each of their features adds to the margin of an average example."""
+"""Why examples are predicted as they are: by column, by value and by pair of columns, each a sum that is true."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.learners.rows import Rows
-from ouzel.model.answers import heaviest_slots, shown, shown_weights
-from ouzel.model.column_effects import added_by_effects
-from ouzel.model.cut_values import cut_values
-from ouzel.model.importance import means_and_spreads
+from ouzel.model.explainer import Explainer, Parts, explainer_of, labels_of_margins
 from ouzel.model.model import Model
 from ouzel.model.weight_errors import errors_of_weights
 from ouzel.streams.block import Block
+from ouzel.streams.feature_columns import word_of_feature
+from ouzel.streams.labels import Label
 
-MOST_ABSENT = 64  # absent features that are listed one by one: those that usually add most
-AVERAGE, ABSENT = "(average example)", "(other absent features)"
+ROWS = 10  # of a list, beside what sums up the rest
+AVERAGE, REST, PAIRS = "(average example)", "(everything else)", "(pairs of columns)"
+ABSENT = "(absent words)"
+BETWEEN = " × "  # the columns of a pair
+MANY = 8  # words of a column that are written out
 
 
-def explained(model: Model, block: Block) -> Iterator[list[dict[str, Any]]]:
-    """What is added to the margins of each example of a block, see `contributions`."""
-    return contributions(model, model.numbered_rows(block), model.margins(block))
+class ByColumn(NamedTuple):
+    """What columns add to the margins of examples; with the average they add up to the margins."""
+
+    columns: list[str]
+    added: np.ndarray  # (n, C, K)
+    average: np.ndarray  # (n, K)
+    classes: list[Label]  # which the K margins speak for; empty of numbers and of groups to rank
 
 
-def contributions(model: Model, rows: Rows, margins: np.ndarray) -> Iterator[list[dict[str, Any]]]:
-    """For each example, and each class or the one column of margins, its features and what they add, the most first.
+def by_column(model: Model, block: Block) -> ByColumn:
+    """Return what each column adds to the margins of the examples of a block."""
+    rows, margins = model.numbered_rows(block), model.margins(block)
+    explainer = explainer_of(model, rows)
+    parts = [*_parts(explainer, rows, margins)]
+    labels = [] if model.task.numbers or model.task.groups else labels_of_margins(model)
+    count = margins.shape[1] if margins.ndim == 2 else 1
+    added = [explainer.by_column(part.owners) for part in parts]
+    nothing = np.zeros((0, len(explainer.columns), count))
+    return ByColumn(
+        explainer.columns,
+        np.stack(added) if added else nothing,
+        np.stack([part.average for part in parts]) if parts else nothing[:, 0],
+        labels,
+    )
 
-    `rows` hold the features as they came, by id + 1 and the constant one as 0, and `margins` (n,) or (n, classes) what
-    the model predicts of them. A feature adds weight × (value - mean), with its mean over the examples that were
-    learnt: at its usual value it adds nothing, and one that is absent takes away what it usually adds. A value that the
-    learner cuts adds what the cut one does: at three standard deviations where features are standardised, as `auto`
-    does, or at the largest seen (`son-oja`). The last entry is the margin of an average example; the one before it may
-    sum up absent features that are not listed. Contributions and the remainder add up to the margin. The remainder is
-    rounding, but where a learner averages the margins of several models, and cuts these. A learner of a byte budget
-    knows no means; there an example is compared with one that has no features. Where the error of a weight is known
-    (`weight_errors.py`), `interval` is what a feature adds at the ends of the weight's 95 % interval. Effects of
-    columns (`auto/effects.py`) are entries of their own: what a bin, or a pair of bins, adds beyond the mean.
+
+def explained(model: Model, block: Block, n: int = ROWS) -> Iterator[list[dict[str, Any]]]:
+    """Yield what is added to the margins of each example of a block, see `contributions`."""
+    return contributions(model, model.numbered_rows(block), model.margins(block), n)
+
+
+def contributions(model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS) -> Iterator[list[dict[str, Any]]]:
+    """Yield a list for each example, with an entry for each class, or for the one column of margins.
+
+    `rows` hold the features as they came, by id + 1 and the constant one as 0, and `margins` (n,) or (n, classes) the
+    model's predictions. An example is compared with the average example: each score of it has the mean that it has in
+    the examples learnt. There are three lists, of at most `n` rows, the largest first, and a row for everything else:
+
+    - `columns`: what each column of the table adds (`streams/feature_columns.py`), and the margin of the average
+      example; they add up to the margin.
+    - `features`: the same by value. A column with one value, such as a number or a word, is one row, with what the
+      absent words of that column would have added; the words of a text are a row each. What pairs of columns add, and
+      columns do not add by themselves, is one row.
+    - `pairs`: what these pairs add.
+
+    `weight` is what one more of a feature would add, as far as that is linear. `interval` is what a feature adds at the
+    ends of the 95 % interval of its weight, where that is known (`weight_errors.py`). The default learner averages
+    probabilities of several models and cuts their scores; how it is parted, `learners/auto/attribution.py` says. Values
+    that are cut add what the cut ones do. A learner of a byte budget knows no means: there an example is compared with
+    one that has no features.
     """
     if not (model.task.numbers or model.task.groups or len(model.classes)):
         yield from ([] for _ in range(len(margins)))
         return
-    known, slots, columns = _of_budget(model, rows) if model.budgeted else _of_table(model)
-    shown_margins = np.atleast_2d(shown(model.classes, margins).T).T
-    labels, (effects, means) = _labels(model), added_by_effects(model, rows)
-    nothing: list[list[tuple[str, float]]] = [[] for _ in labels]
-    for row, (start, stop) in enumerate(zip(rows.offsets[:-1].tolist(), rows.offsets[1:].tolist(), strict=True)):
-        there, values = rows.indices[start:stop].astype(np.int64), rows.values[start:stop].astype(np.float64)
-        places = np.minimum(np.searchsorted(known, there), len(known) - 1)
-        example = _Example(there, values, places, known[places] == there, cut_values(model, slots[places], values))
-        yield [
-            _explanation(model, label, float(margin), column, known, example, added, mean)
-            for label, margin, column, added, mean in zip(
-                labels, shown_margins[row], columns, effects[row] if effects else nothing, means.tolist(), strict=True
-            )
-        ]
+    explainer, errors = explainer_of(model, rows), errors_of_weights(model)
+    labels = labels_of_margins(model)
+    for parts in _parts(explainer, rows, margins):
+        lists = _Lists(explainer, parts, errors, n)
+        yield [lists.of_class(label, k) for k, label in enumerate(labels)]
 
 
-class _Example(NamedTuple):
-    """The features of an example."""
+def reasons(model: Model, block: Block, n: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the `n` largest contributions to the margin of each example, or to the largest of its margins.
 
-    ids: np.ndarray  # (n,) id + 1
-    values: np.ndarray  # (n,) as they came
-    places: np.ndarray  # (n,) among the known features
-    found: np.ndarray  # (n,) bool  whether they are known
-    cut: np.ndarray  # (n,) values as the learner uses them
-
-
-class _Column:
-    """A column of margins: weights of features, and what present and absent ones add, by place among the known."""
-
-    def __init__(
-        self,
-        weights: np.ndarray,
-        average: float,
-        means: np.ndarray,
-        zeros: np.ndarray,
-        errors: np.ndarray | None = None,
-    ) -> None:
-        self.weights, self.average, self.means = weights, average, means
-        self.errors = np.full(len(weights), np.nan) if errors is None else errors
-        self.absent_by = zeros - means
-        self.absent = weights * self.absent_by  # zeros as the learner uses them
-        self.total = float(self.absent.sum())
-        self.most = heaviest_slots(self.absent, MOST_ABSENT)[0]
-
-
-def _explanation(
-    model: Model,
-    label: Any,
-    margin: float,
-    column: _Column,
-    known: np.ndarray,
-    example: _Example,
-    effects: list[tuple[str, float]],
-    mean: float,
-) -> dict[str, Any]:
-    """What an example's features add to a margin; `known` are those that the column has weights of."""
-    row, places, found = example.ids, example.places, example.found
-    weights = np.where(found, column.weights[places], 0.0)
-    beyond = example.cut - np.where(found, column.means[places], 0.0)
-    added = weights * beyond
-    errors = np.where(found, column.errors[places], np.nan) * np.abs(beyond)
-    absent = column.most[~np.isin(column.most, places[found])]
-    slots = np.concatenate([row, known[absent]])
-    parts = (
-        np.concatenate([example.values, np.zeros(len(absent))]),
-        np.concatenate([weights, column.weights[absent]]),
-        np.concatenate([added, column.absent[absent]]),
-        np.concatenate([errors, column.errors[absent] * np.abs(column.absent_by[absent])]),
-    )
-    order = np.lexsort((np.arange(len(slots)), -np.abs(parts[2])))
-    order = order[slots[order] > 0]  # the constant feature is in every example
-    names = [str(model.feature_name(slot - 1)) for slot in slots[order].tolist()]
-    features = [_entry(*entry) for entry in zip(names, *(part[order].tolist() for part in parts), strict=True)]
-    others = column.total - float(column.absent[places[found]].sum() + column.absent[absent].sum())
-    if len(column.most) == MOST_ABSENT:
-        features.append(_entry(ABSENT, 0.0, 0.0, others))
-    if effects:
-        features += [_entry(name, 1.0, added, added) for name, added in effects]
-        features.sort(key=lambda feature: -abs(feature["contribution"]))
-    features.append(_entry(AVERAGE, 1.0, column.average + mean, column.average + mean))
-    total = sum(feature["contribution"] for feature in features)
-    return {"class": label, "margin": margin, "remainder": margin - total, "features": features}
-
-
-def _entry(name: str, value: float, weight: float, contribution: float, error: float = math.nan) -> dict[str, Any]:
-    entry = {"name": name, "value": value, "weight": weight, "contribution": contribution}
-    return entry if math.isnan(error) else {**entry, "interval": [contribution - error, contribution + error]}
-
-
-def _labels(model: Model) -> list[Any]:
-    """The class that each column speaks for; of two, that of the positive margin."""
-    known = model.classes.in_order()
-    return known if len(known) > 2 else [known[-1] if known else None]
-
-
-def _of_table(model: Model) -> tuple[np.ndarray, np.ndarray, list[_Column]]:
-    """All features by id + 1, rising, their slots, and their columns, of a learner that knows its weights."""
-    weights, means = np.atleast_2d(model.slot_weights()), means_and_spreads(model)[0]
-    means[0] = 0.0
-    known = slots = np.arange(model.slots)
-    if model.slot_map is not None:
-        slots = np.argsort(model.slot_map.numbers)
-        known, weights, means = model.slot_map.numbers[slots], weights[:, slots], means[slots]
-    weights = shown_weights(model.classes, weights)
-    errors = errors_of_weights(model)
-    if errors is not None:
-        errors = errors[slots]
-    constant = weights[:, 0] * model.intercept
-    zeros = cut_values(model, slots, np.zeros(len(slots)))
-    zeros[0] = 0.0
-    averages = (weights @ means + constant).tolist()
-    columns = [_Column(row, own, means, zeros, errors) for row, own in zip(weights, averages, strict=True)]
-    return known, slots, columns
-
-
-def _of_budget(model: Model, rows: Rows) -> tuple[np.ndarray, np.ndarray, list[_Column]]:
-    """The features of some rows by id + 1, their slots, and their columns, of a learner of a byte budget.
-
-    It is asked for the margin of each feature alone, less that of none: margins are linear.
+    Columns have their name, value and contribution; words of a column that has several are named by themselves.
     """
-    slots = np.unique(np.append(rows.indices, np.uint32(0)))
-    count = len(slots)
-    offsets = np.concatenate([np.arange(count + 1), [count]]).astype(np.uint64)
-    alone = model.task.margins(model, Rows(offsets, slots, np.ones(count, np.float32)))
-    shown_alone = np.atleast_2d(shown(model.classes, alone).T)
-    none = shown_alone[:, -1]
-    weights = shown_alone[:, :-1] - none[:, None]
-    average = none + weights[:, 0] * model.intercept
-    nothing, known = np.zeros(count), slots.astype(np.int64)
-    columns = [_Column(row, float(own), nothing, nothing) for row, own in zip(weights, average, strict=True)]
-    return known, known, columns
+    rows, margins = model.numbered_rows(block), model.margins(block)
+    if not (model.task.numbers or model.task.groups or len(model.classes)):
+        yield from ([] for _ in range(len(margins)))
+        return
+    explainer, errors = explainer_of(model, rows), errors_of_weights(model)
+    for parts in _parts(explainer, rows, margins):
+        yield _Lists(explainer, parts, errors, n).reasons_of(int(np.argmax(parts.margins)))
+
+
+def _parts(explainer: Explainer, rows: Rows, margins: np.ndarray) -> Iterator[Parts]:
+    margins = np.atleast_2d(margins.T).T.astype(np.float64)
+    for row, (start, stop) in enumerate(zip(rows.offsets[:-1].tolist(), rows.offsets[1:].tolist(), strict=True)):
+        yield explainer.parts(rows.indices[start:stop], rows.values[start:stop], margins[row])
+
+
+class _Lists:
+    """The lists of one example."""
+
+    def __init__(self, explainer: Explainer, parts: Parts, errors: np.ndarray | None, n: int) -> None:
+        self.explainer, self.parts, self.errors, self.n = explainer, parts, errors, n
+        self.owner = explainer.owner[parts.places]
+        self.columns = explainer.by_column(parts.owners)  # (C, K)
+        count = len(explainer.columns)
+        self.present: dict[int, list[int]] = {}
+        for number, owner in enumerate(self.owner.tolist()):
+            self.present.setdefault(owner, []).append(number)
+        # A row of `features` is a column with one value at most, a value of one with several, or its absent words.
+        several = sorted(owner for owner, numbers in self.present.items() if len(numbers) > 1 and owner < count)
+        self.with_several, self.among_several = np.array(several, np.int64), np.empty(0, np.int64)
+        self.values, self.reasons = parts.owners[:count], self.columns
+        if several:
+            self._part_words(count)
+
+    def _part_words(self, count: int) -> None:
+        """Have a row for each value of the columns with several, and for their absent words, in place of the column."""
+        explainer, parts = self.explainer, self.parts
+        self.among_several = np.flatnonzero(np.isin(self.owner, self.with_several))
+        alone = parts.owners[:count].copy()
+        own = parts.own.copy()
+        if len(parts.curves):
+            places = {place: number for number, place in enumerate(parts.places.tolist())}
+            for k, feature in enumerate(explainer.effect_features.tolist()):
+                if feature in places:
+                    own[places[feature]] += parts.curves[k]
+        absent = alone[self.with_several]
+        np.subtract.at(
+            absent, np.searchsorted(self.with_several, self.owner[self.among_several]), own[self.among_several]
+        )
+        whole = self.columns.copy()
+        alone[self.with_several] = whole[self.with_several] = 0.0
+        self.values, self.reasons = (np.concatenate([part, own[self.among_several], absent]) for part in (alone, whole))
+
+    def of_class(self, label: Any, k: int) -> dict[str, Any]:
+        """Return the entry of a class."""
+        margin, average, count = float(self.parts.margins[k]), float(self.parts.average[k]), len(self.columns)
+        columns, rest = self._most(self.columns[:, k])
+        by_column = [self._column(place, added) for place, added in columns]
+        values, others = self._most(self.values[:, k])
+        features = [self._feature(place, k, added) for place, added in values]
+        by_pairs = self.parts.owners[count:, k]
+        most, left = self._most(by_pairs)
+        pairs = [{"name": self._pair(place), "contribution": added} for place, added in most]
+        if rest:
+            by_column.append({"name": REST, "value": None, "contribution": rest})
+        by_column.append({"name": AVERAGE, "value": None, "contribution": average})
+        if by_pairs.any():
+            features.append(_entry(PAIRS, 1.0, 0.0, float(by_pairs.sum())))
+        if others:
+            features.append(_entry(REST, 1.0, 0.0, others))
+        if left:
+            pairs.append({"name": REST, "contribution": left})
+        features.append(_entry(AVERAGE, 1.0, average, average))
+        remainder = margin - sum(entry["contribution"] for entry in by_column)
+        found = {"class": label, "margin": margin, "remainder": remainder}
+        return {**found, "columns": by_column, "features": features, "pairs": pairs}
+
+    def reasons_of(self, k: int) -> list[dict[str, Any]]:
+        """Return the largest contributions to a margin: of columns, or of words where a column has several."""
+        found = []
+        for place, added in self._most(self.reasons[:, k])[0]:
+            feature = self._feature(place, k, added)
+            of_column = place < len(self.columns)
+            entry = self._column(place, added) if of_column else {**feature, "value": None}
+            ends = feature.get("interval")
+            found.append({**entry, "interval": ends} if ends else entry)
+        return found
+
+    def _most(self, added: np.ndarray) -> tuple[list[tuple[int, float]], float]:
+        """Return the places and values of the largest, largest first, and the sum of the rest."""
+        sizes = np.abs(added)
+        places = np.argpartition(-sizes, self.n - 1)[: self.n] if len(sizes) > self.n else np.arange(len(sizes))
+        places = places[np.lexsort((places, -sizes[places]))]
+        places = places[sizes[places] > 0.0]
+        rest = 0.0 if len(sizes) <= self.n else float(added.sum() - added[places].sum())
+        return list(zip(places.tolist(), added[places].tolist(), strict=True)), rest
+
+    def _name(self, feature: int) -> str | int:
+        """The name of a feature, by its place among all."""
+        return self.explainer.model.feature_name(int(self.explainer.ids[feature]) - 1)
+
+    def _column(self, place: int, added: float) -> dict[str, Any]:
+        """The entry of a column: its number, or its words."""
+        column = self.explainer.columns[place]
+        value: float | str | None = None
+        present = self.present.get(place, [])
+        words = [word_of_feature(self._name(int(self.parts.places[k])), column) for k in present[:MANY]]
+        spoken = [word for word in words if word is not None]
+        if spoken and len(spoken) == len(words):
+            value = " ".join(spoken) + (" …" if len(present) > MANY else "")
+        elif words:
+            value = float(self.parts.values[present[words.index(None)]])
+        elif self.explainer.only[place] >= 0:
+            value = 0.0
+        return {"name": column, "value": value, "contribution": added}
+
+    def _feature(self, place: int, k: int, added: float) -> dict[str, Any]:
+        """The entry of a row of `features`."""
+        count = len(self.columns)
+        if place >= count + len(self.among_several):
+            column = self.explainer.columns[self.with_several[place - count - len(self.among_several)]]
+            return _entry(f"{column} {ABSENT}", 0.0, 0.0, added)
+        present = [int(self.among_several[place - count])] if place >= count else self.present.get(place, [])
+        only = int(self.explainer.only[place]) if place < count else -1
+        if present:
+            number = present[0]
+            feature, value = int(self.parts.places[number]), float(self.parts.values[number])
+            weight, own = float(self.parts.weights[number, k]), float(self.parts.own[number, k])
+            beyond = own / weight if weight else 0.0
+        else:
+            if only < 0:
+                return _entry(self.explainer.columns[place], 0.0, 0.0, added)
+            feature, value = only, 0.0
+            weight = float((self.explainer.weights[only] * self.parts.slopes[k]).sum())
+            beyond = float(self.explainer.zeros[only] - self.explainer.means[only])
+        entry = _entry(str(self._name(feature)), value, weight, added)
+        error = np.nan if self.errors is None else self.errors[self.explainer.slots[feature]] * abs(beyond)
+        if np.isnan(error) or (place < count and only < 0):
+            return entry
+        return {**entry, "interval": [added - float(error), added + float(error)]}
+
+    def _pair(self, place: int) -> str:
+        return BETWEEN.join(self.explainer.owners[len(self.columns) + place])
+
+
+def _entry(name: str, value: float, weight: float, contribution: float) -> dict[str, Any]:
+    return {"name": name, "value": value, "weight": weight, "contribution": contribution}

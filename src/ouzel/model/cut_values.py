@@ -9,16 +9,31 @@ from ouzel.learners.auto import standardisation
 from ouzel.model.model import Model
 
 
+class CutValues:
+    """What the weights of some slots (d,) multiply of their values: the same values where nothing is cut."""
+
+    def __init__(self, model: Model, slots: np.ndarray) -> None:
+        self.features, self.slots, self.intercept = model.scales, slots, model.intercept
+        sizes = largest_sizes(model)
+        self.sizes = None if sizes is None else sizes[slots]
+        if self.features is not None:
+            slopes, shifts = standardisation.units(self.features, reaching=True)
+            self.slopes, self.shifts = slopes[slots], shifts[slots]
+
+    def of(self, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return what is multiplied of values (n,) of the slots at these places (n,), each in an example of its own."""
+        if self.features is None:
+            return values if self.sizes is None else np.clip(values, -self.sizes[places], self.sizes[places])
+        z = standardisation.standardised(self.features, self.slots[places], values, self.intercept)
+        if self.sizes is not None:
+            z = np.clip(z, -self.sizes[places], self.sizes[places])
+        slopes = self.slopes[places]
+        return np.divide(z + self.shifts[places], slopes, out=values.copy(), where=slopes > 0.0)
+
+
 def cut_values(model: Model, slots: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return what the weights of slots (n,) multiply of their values (n,): the same values where nothing is cut."""
-    features, sizes = model.scales, largest_sizes(model)
-    if features is None:
-        return values if sizes is None else np.clip(values, -sizes[slots], sizes[slots])
-    slopes, shifts = (part[slots] for part in standardisation.units(features, reaching=True))
-    z = standardisation.standardised(features, slots, values, model.intercept)
-    if sizes is not None:
-        z = np.clip(z, -sizes[slots], sizes[slots])
-    return np.divide(z + shifts, slopes, out=values.copy(), where=slopes > 0.0)
+    """Return what the weights of slots (n,) multiply of their values (n,)."""
+    return CutValues(model, slots).of(np.arange(len(slots)), values)
 
 
 def largest_sizes(model: Model) -> np.ndarray | None:

@@ -120,7 +120,9 @@ class Model:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("module", "compiled")}
+        return {
+            name: value for name, value in self.__dict__.items() if name not in ("module", "compiled", "explaining")
+        }
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """What is unpickled can learn on: arrays that were mapped from a file (`joblib.load`) are copied."""

@@ -25,9 +25,9 @@ from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.layout import copied
 from ouzel.model import persistence
-from ouzel.model.answers import as_json, is_probabilistic
+from ouzel.model.answers import is_probabilistic
 from ouzel.model.contributions import explained
-from ouzel.model.importance import most_important
+from ouzel.model.importance import as_json, most_important
 from ouzel.model.intervals import intervals_of
 from ouzel.model.model import Model
 from ouzel.model.room import check_block
@@ -150,16 +150,24 @@ class Owner:
             self.lock.release()
 
     def explain(self, example: Example | Row) -> list[dict[str, Any]]:
-        """Return the contribution of each feature of an example to its margins."""
+        """Return what each column of an example contributes to its margins."""
         block = self.background_reading.block([example], to_predict=True)
         with self.lock:
             return next(explained(self.model, block))
 
     def top(self, n: int) -> list[dict[str, Any]]:
-        """Return the n most important features of each class."""
+        """Return the n most important columns, features and pairs of each class; learning goes on meanwhile."""
         with self.lock:
-            found = most_important(self.model, n)
-        return [{"class": label, **as_json(part)} for label, part in found]
+            frozen = self._frozen()
+        return as_json(frozen, most_important(frozen, n), n)
+
+    def _frozen(self) -> Model:
+        """Return the model as it is now; the caller holds the lock."""
+        frozen = copy.copy(self.model)
+        frozen.states = list(map(copied, self.model.states))
+        frozen.preparation = self.model.preparation.copied()
+        frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
+        return frozen
 
     def example(self) -> dict[str, str | float]:
         """Return an example of the columns that the model knows."""
@@ -174,10 +182,7 @@ class Owner:
     def save(self, path: Path) -> int:
         """Write the model as it is now, while it learns on; return how many examples of the log it has learnt."""
         with self.lock:
-            frozen = copy.copy(self.model)
-            frozen.states = list(map(copied, self.model.states))
-            frozen.preparation = self.model.preparation.copied()
-            frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
+            frozen = self._frozen()
             run_notes = notes_of([self.file], self.ledger, self.run, finished=True, logs=self.logs)
             learnt = self.learnt
         run_notes["progress"]["position"] = [self.run.passes, 0]  # as for a file read to its end

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from ouzel.schemas import Contribution, Count, Label
+from ouzel.schemas import ColumnContribution, Contribution, Count, Label, PairContribution
 
 Number = Annotated[int, Meta(ge=1)]
 Shares = dict[str, float | None]
@@ -88,16 +88,18 @@ class Labelled(Struct, forbid_unknown_fields=True):
 
 
 class OfClass(Struct):
-    """The contributions to the margin of a class."""
+    """The contributions to the margin of a class: by column, by value, and by pair of columns."""
 
     label: Label | None = field(name="class")
     margin: float
     remainder: float
+    columns: list[ColumnContribution]
     features: list[Contribution]
+    pairs: list[PairContribution]
 
 
 class Explained(Answer, kw_only=True):
-    """A prediction, and the contribution of each feature."""
+    """A prediction, and what columns add to its margins."""
 
     classes: list[OfClass]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ouzel.streams.block import Block
 
 ENOUGH = 10  # predictions that should not all be the same
+LONGEST = 40  # letters of a value
 LITTLE = 5e-4  # of a margin, or of 1, which would not be visible next to the others
 TO_QUOTE = re.compile(r'[\t\r\n]|^"')
 KINDS = ("labels", "margins", "probabilities")
@@ -246,22 +247,32 @@ def _interval(feature: dict[str, Any]) -> str:
 def explanations(
     model: Model, block: Block, predictions: Predictions, most: int, as_text: bool
 ) -> dict[str, np.ndarray]:
-    """Return the columns `why`, the `most` largest contributions, and `all_else`, the rest of the margin.
+    """Return what contributes most to each margin, by column, and the rest of it.
 
-    As text both are one column, `sun -0.5, (intercept) -0.05, all else +0.2`; with intervals, where there are any.
+    As text it is one column, `why`: `sun=2 -0.5, shop=shop77 +1.9, all else +0.2`, with intervals, where there are any.
+    Otherwise there are `why`, `all_else`, `why_values` and `why_pairs` (`explanations_of`).
     """
     import numpy as np
 
-    from ouzel.evaluation.predictions import reasons
+    from ouzel.evaluation.predictions import explanations_of, reasons
 
+    if not as_text:
+        return explanations_of(model, block, most)
     listed = reasons(model, block, most)
     margins = predictions.margins.max(axis=1)
-    rest = margins - np.array([sum(feature["contribution"] for feature in features) for features in listed])
-    if not as_text:
-        return {"why": listed, "all_else": rest}
     texts = np.empty(block.rows, object)
-    for row, (features, beyond, margin) in enumerate(zip(listed, rest.tolist(), margins.tolist(), strict=True)):
-        parts = [f"{feature['name']} {feature['contribution']:+.3g}{_interval(feature)}" for feature in features]
+    for row, (entries, margin) in enumerate(zip(listed, margins.tolist(), strict=True)):
+        parts = [f"{_called(entry)} {entry['contribution']:+.3g}{_interval(entry)}" for entry in entries]
+        beyond = margin - sum(entry["contribution"] for entry in entries)
         parts += [f"all else {beyond:+.3g}"] if abs(beyond) > LITTLE * max(1.0, abs(margin)) else []
         texts[row] = ", ".join(parts)
     return {"why": texts}
+
+
+def _called(entry: dict[str, Any]) -> str:
+    """A column with its number or word; a word of a text, or a feature that is 1, by its name."""
+    name, value = entry["name"], entry["value"]
+    if value is None or value == 1.0:
+        return str(name)
+    text = f"{value:.6g}" if isinstance(value, float) else value
+    return f"{name}={text if len(text) <= LONGEST else text[: LONGEST - 1] + '…'}"

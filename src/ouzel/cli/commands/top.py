@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ouzel.model.model import Model
 
 SORTED_BY = ("importance", "weight")
+ROWS = 10  # columns, and pairs, that are shown
+LEAST_PAIR = 0.01  # of the importance of the first column, below which pairs are not shown
 
 
 def top(
@@ -43,10 +45,12 @@ def top(
     ] = "importance",
     json_: options.Json = False,
 ) -> None:
-    """Show the most important features of a model, by name where the stream had names.
+    """Show the columns, the features and the pairs of columns that matter most to a model.
 
-    A feature's importance is |weight| × its standard deviation: how far it usually moves the margin. Learners of a byte
-    budget do not know the standard deviations; there features are ranked by |weight|. For a Newton method it also shows
+    The importance of a column is how far the margin moves where its values are exchanged among examples. That of a
+    feature, such as a word of a column, is |weight| × its standard deviation, with its curve where it has one. That of
+    a pair is how far what only both columns add moves the margin. Learners of a byte budget do not know the standard
+    deviations; there features are ranked by |weight|. For a Newton method it also shows
     the eigenvalues of the sketch and the condition number; of `ons`, for two classes, a 95 % interval of each weight.
 
     For a file of `ouzel pmi` it shows the pairs that pmi lists, with their PMI.
@@ -57,8 +61,8 @@ def top(
     from ouzel.evaluation.formatting import feature_lines, named
     from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
-    from ouzel.model.answers import Feature, as_json
-    from ouzel.model.importance import heaviest, most_important
+    from ouzel.model.answers import Feature
+    from ouzel.model.importance import as_json, heaviest, most_important
     from ouzel.model.weight_errors import weight_intervals
     from ouzel.streams.sources.databases import check_table, write_table
 
@@ -72,7 +76,7 @@ def top(
     states = states_shown(learnt)
     listed = _pairs(model, notes.get("analysis"), n)
     if listed is not None:
-        columns = [(None, listed)]
+        columns: list[tuple[Any, list[Feature]]] = [(None, listed)]
     else:
         columns = named((heaviest if sort == "weight" or direction is not None else most_important)(learnt, n))
     spectra = [spectrum_of(learnt, state) for state in states]
@@ -103,18 +107,59 @@ def top(
             {"intervals": ends, **more} if any(ends) else more
             for ends, more in zip(ends_of_weights, spectra, strict=True)
         )
-        pairs = zip(columns, rest, strict=True)
-        print(json.dumps([{"class": label, **as_json(column), **more} for (label, column), more in pairs]))
+        is_plain = listed is None and direction is None
+        entries = as_json(learnt, columns, n) if is_plain else _without_columns(columns)
+        print(json.dumps([{**entry, **more} for entry, more in zip(entries, rest, strict=True)]))
         return
+    more_lines = [] if listed is not None or direction is not None else _by_column(learnt, columns)
     for number, ((label, column), found) in enumerate(zip(columns, spectra, strict=True)):
         if label is not None:
             print(("\n" if number else "") + f"for {label}")
         if direction is not None:
             print(f"direction {direction} of the sketch")
+        by_column, by_pair = more_lines[number] if more_lines else ([], [])
+        for line in by_column:
+            print(line)
         for line in feature_lines(column, intervals=ends_of_weights[number]):
+            print(line)
+        for line in by_pair:
             print(line)
         for line in spectrum_lines(found):
             print(line)
+
+
+def _without_columns(columns: list[tuple[Any, list[Feature]]]) -> list[dict[str, Any]]:
+    """Return what is no feature of a model, such as the components of a direction, as JSON has features."""
+    return [
+        {
+            "class": label,
+            "columns": [],
+            "features": [[str(feature.name), feature.weight] for feature in column],
+            "importances": [feature.importance for feature in column],
+            "pairs": [],
+        }
+        for label, column in columns
+    ]
+
+
+def _by_column(model: Model, features: list[tuple[Any, list[Feature]]]) -> list[tuple[list[str], list[str]]]:
+    """Return the lines of the columns of each class, unless they are its features, and of the pairs."""
+    from ouzel.evaluation.formatting import importance_lines
+    from ouzel.model.answers import effects_of
+    from ouzel.model.importance import column_importance, pair_importance
+    from ouzel.model.model import INTERCEPT
+
+    found = []
+    for (_, listed), (_, columns), (_, pairs) in zip(
+        features, column_importance(model), pair_importance(model), strict=True
+    ):
+        names = {str(feature.name) for feature in listed} - {INTERCEPT}
+        alike = names <= {name for name, _ in columns} and (model.budgeted or effects_of(model) is None)
+        least = LEAST_PAIR * max((size for _, size in columns), default=0.0)
+        both = [each for each in pairs if each[1] > least]
+        by_column = [] if alike else [*importance_lines("column", columns, ROWS), ""]
+        found.append((by_column, ["", *importance_lines("pair", both, ROWS)] if both else []))
+    return found
 
 
 def _pairs(path: str, analysis: str | None, n: int) -> list[Feature] | None:

@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from ouzel.schemas import (
     Calibration,
     Classes,
+    ColumnContribution,
     Confusion,
     Contribution,
     Count,
@@ -16,6 +17,7 @@ from ouzel.schemas import (
     Intervals,
     Label,
     Learner,
+    PairContribution,
     Report,
     Result,
     Schema,
@@ -90,10 +92,16 @@ class Prediction(Struct, kw_only=True):
     high: Annotated[Figure, about("with --interval: the upper end, of a number")] | UnsetType = UNSET
     set: Annotated[list[Label], about("with --interval: the labels in the set")] | UnsetType = UNSET
     why: (
-        Annotated[list[Contribution], about("with --explain: what adds most to the margin, or to the largest one")]
+        Annotated[
+            list[ColumnContribution], about("with --explain: columns that add most to the margin, or the largest")
+        ]
         | UnsetType
     ) = UNSET
     all_else: Annotated[float, about("with --explain: what is left of that margin")] | UnsetType = UNSET
+    why_values: Annotated[list[Contribution], about("with --explain: the same by value")] | UnsetType = UNSET
+    why_pairs: (
+        Annotated[list[PairContribution], about("with --explain: what only pairs of columns add")] | UnsetType
+    ) = UNSET
 
 
 OF_CLASSES = {"^(margin|probability):": {"type": "number", "description": "of three classes and more"}}

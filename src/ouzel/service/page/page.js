@@ -137,6 +137,12 @@ function showTop(columns) {
       return [name, bar(effect, most), number(effect), number(weight), effect > last ? "↑" : effect < last ? "↓" : ""];
     });
     if (column.class != null) parts.push(element("h3", {}, `for ${column.class}`));
+    const names = new Set(column.columns.map(([name]) => name));
+    if (column.features.some(([name]) => name !== "(intercept)" && !names.has(name))) {
+      const largest = Math.max(...column.columns.map(([, size]) => size), 0);
+      const listed = column.columns.slice(0, 10).map(([name, size]) => [name, bar(size, largest), number(size)]);
+      parts.push(table([{ name: "column" }, { name: "", bar: true }, { name: "importance", number: true }], listed));
+    }
     const headings = [{ name: "feature" }, { name: "", bar: true }, ...["effect", "weight"].map((name) => ({ name, number: true })), { name: "" }];
     parts.push(rows.length ? table(headings, rows) : none("Nothing has been learnt yet."));
   }
@@ -188,14 +194,28 @@ function range(ends) {
   return ends ? ` (${number(ends[0])} to ${number(ends[1])})` : "";
 }
 
+function added(kind, entries) {
+  const most = Math.max(...entries.map((entry) => Math.abs(entry.contribution)), 0);
+  const said = (value) => (typeof value === "number" ? number(value) : value ?? "");
+  const valued = kind !== "pair";
+  const rows = entries.map((entry) => [
+    entry.name, ...(valued ? [entry.name.startsWith("(") ? "" : said(entry.value)] : []), bar(entry.contribution, most),
+    number(entry.contribution) + range(entry.interval),
+  ]);
+  const value = valued ? [{ name: kind === "column" ? "value" : "is", number: true }] : [];
+  return table([{ name: kind }, ...value, { name: "", bar: true }, { name: "adds", number: true }], rows);
+}
+
 function showExplained(found) {
   const parts = [element("p", { class: "big" }, "It says ", element("b", { id: "said" }, String(found.prediction ?? "nothing yet")))];
   for (const [name, value] of Object.entries(found.probabilities ?? {})) parts.push(element("div", {}, `${name}: ${share(value)}`));
   for (const column of found.classes) {
-    const most = Math.max(...column.features.map((feature) => Math.abs(feature.contribution)), 0);
-    const rows = column.features.slice(0, 20).map((f) => [f.name, number(f.value), bar(f.contribution, most), number(f.contribution) + range(f.interval)]);
     parts.push(element("h3", {}, `${column.class == null ? "the number" : `for ${column.class}`}: ${number(column.margin)}`));
-    parts.push(table([{ name: "feature" }, { name: "value", number: true }, { name: "", bar: true }, { name: "adds", number: true }], rows));
+    parts.push(added("column", column.columns));
+    const values = column.features.filter((f) => !f.name.startsWith("("));
+    const alike = values.every((f) => column.columns.some((c) => c.name === f.name));
+    if (!alike || column.pairs.length) parts.push(added("value", column.features));
+    if (column.pairs.length) parts.push(added("pair", column.pairs));
   }
   replace("explained", ...parts);
 }

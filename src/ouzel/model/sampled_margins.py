@@ -1,0 +1,137 @@
+"""Margins of examples like those learnt, with the values of a column exchanged among them.
+
+The default learner keeps up to 256 examples, with the numbers of the columns that have effects. The other features of
+an example are drawn by their means: one word of a column where an example has one at most, others each by itself. What
+exchanging the values of a column does to the margins is what permutation importance looks at (Breiman, 2001, "Random
+Forests", Machine Learning 45), with no data but these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ouzel.learners.auto.effect_terms import Added, added_by_terms, intervals_of, pairs_with, sample_of
+
+if TYPE_CHECKING:
+    from ouzel.model.explainer import Explainer
+
+COPIES = 4  # of an example kept, with other words drawn
+EXCHANGES, MOST_EXCHANGES = 1 << 15, 8  # examples whose margins are looked at, of all columns; times a column
+MOST_SCORES = 1 << 22  # of all examples
+LOOKED_AT = 64  # examples of which slopes are averaged
+SEED = 0
+
+
+class SampledMargins:
+    """Examples like those learnt, for an explainer of a model with effects of columns."""
+
+    def __init__(self, known: Explainer) -> None:
+        self.known, self.random = known, np.random.default_rng(SEED)
+        kept = np.zeros(len(known.ids), bool)
+        kept[known.effect_features] = True
+        self.rare = np.flatnonzero(~kept & (known.means != 0.0))
+        self.owners, self.place = np.unique(known.owner, return_inverse=True)  # those that have features
+        assert known.effects is not None
+        sample, shape = sample_of(known.effects)[:, : len(known.effect_features)], known.absent.shape[1:]
+        fits = COPIES * len(sample) * len(self.owners) * np.prod(shape) <= MOST_SCORES
+        self.numbers = np.tile(sample, (COPIES if len(self.rare) and fits else 1, 1))
+        self.scores = np.zeros((len(self.numbers), len(self.owners), *shape))  # (n, owners, E, K)  beyond the average
+        self.own = self._scores_of_kept()  # (n, C', E, K)
+        for k, place in enumerate(self.place[known.effect_features].tolist()):
+            self.scores[:, place] += self.own[:, k]
+        self._draw_words(len(self.numbers))
+        self.intervals = intervals_of(known.terms, self.numbers)
+        self.added = added_by_terms(known.terms, self.numbers)
+        self.total = self.scores.sum(axis=1)
+        self.margins = known.margins(self.total, self.added.curves.sum(axis=1), self._by_pairs())
+
+    def _scores_of_kept(self) -> np.ndarray:
+        known = self.known
+        found = np.zeros((len(self.numbers), len(known.effect_features), *known.weights.shape[1:]))
+        for k, feature in enumerate(known.effect_features.tolist()):
+            values = self.numbers[:, k].astype(np.float64)
+            cut = values if known.cuts is None else known.cuts.of(np.full(len(values), feature), values)
+            found[:, k] = (cut - known.means[feature])[:, None, None] * known.weights[feature]
+        return found
+
+    def _draw_words(self, rows: int) -> None:
+        """Draw the features that are not kept."""
+        known = self.known
+        weights, means = known.weights[self.rare], known.means[self.rare]
+        places = self.place[self.rare]
+        usual = np.zeros(self.scores.shape[1:])
+        np.add.at(usual, places, weights * means[:, None, None])
+        self.scores -= usual
+        exclusive = known.is_exclusive()[self.owners]
+        for place in np.unique(places).tolist():
+            words = np.flatnonzero(places == place)
+            if exclusive[place]:
+                free = self.random.permutation(np.flatnonzero(~self._has_kept(place)))
+                ends = np.cumsum(means[words]) * rows
+                drawn = np.searchsorted(ends, np.arange(len(free)) + 0.5)
+                free, drawn = free[drawn < len(words)], words[drawn[drawn < len(words)]]
+            else:
+                counts = np.floor(np.abs(means[words]) * rows + self.random.random(len(words))).astype(np.int64)
+                drawn = np.repeat(words, np.minimum(counts, rows))
+                free = self.random.integers(0, rows, len(drawn))
+            np.add.at(self.scores, (free, place), weights[drawn])
+
+    def _has_kept(self, place: int) -> np.ndarray:
+        """Whether each example has one of an owner's features that are kept."""
+        kept = np.flatnonzero(self.place[self.known.effect_features] == place)
+        found: np.ndarray = (self.numbers[:, kept] != 0.0).any(axis=1)
+        return found
+
+    def _by_pairs(self) -> np.ndarray:
+        total: np.ndarray = self.added.mains.sum(axis=1) + self.added.pairs.sum(axis=1)
+        return total
+
+    def exchanged(self) -> np.ndarray:
+        """Return how far margins move where the values of a column are exchanged (C, K).
+
+        It is the root of half the mean square: the standard deviation of what a column adds, where others do not
+        matter to that.
+        """
+        known, rows = self.known, len(self.numbers)
+        times = int(np.clip(EXCHANGES // max(rows * len(known.columns), 1), 1, MOST_EXCHANGES))
+        found = np.zeros((len(known.columns), self.margins.shape[1]))
+        curves, pairs = self.added.curves.sum(axis=1), self._by_pairs()
+        orders = [self.random.permutation(rows) for _ in range(times)]
+        for place, column in enumerate(known.columns):
+            owners = np.flatnonzero([column in known.owners[owner] for owner in self.owners.tolist()])
+            moved = np.flatnonzero(np.isin(self.place[known.effect_features], owners))
+            touched = np.flatnonzero(np.isin(known.terms.pairs, moved).any(axis=1))
+            own = self.scores[:, owners].sum(axis=1)
+            by_one, by_pair = self.added.curves[:, moved].sum(axis=1), self.added.mains[:, moved].sum(axis=1)
+            for order in orders:
+                by_pairs = pairs + by_pair[order] - by_pair
+                if len(touched):
+                    intervals = self.intervals.copy()
+                    intervals[:, moved] = self.intervals[order][:, moved]
+                    by_pairs += pairs_with(known.terms, intervals, touched).sum(axis=1)
+                    by_pairs -= self.added.pairs[:, touched].sum(axis=1)
+                new = known.margins(self.total + own[order] - own, curves + by_one[order] - by_one, by_pairs)
+                found[place] += ((new - self.margins) ** 2).mean(axis=0)
+        return np.sqrt(found / (2.0 * times))
+
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return what features that are kept, and pairs, add to margins, and how much scores count on average.
+
+        (n, C', K), (n, P, K), (K, E, K) and (K, 2, K).
+        """
+        step = max(len(self.numbers) // LOOKED_AT, 1)
+        slopes, by_effects = (
+            np.mean(part, axis=0)
+            for part in zip(
+                *(
+                    self.known.slopes(self.total[row], Added(*(part[row : row + 1] for part in self.added)))
+                    for row in range(0, len(self.numbers), step)
+                ),
+                strict=True,
+            )
+        )
+        own = np.einsum("nfek,cek->nfc", self.own, slopes, optimize=True)
+        own += self.added.curves @ by_effects[:, 0].T + self.added.mains @ by_effects[:, 1].T
+        return own, self.added.pairs @ by_effects[:, 1].T, slopes, by_effects

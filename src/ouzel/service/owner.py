@@ -72,7 +72,7 @@ class Owner:
         self.record.piped = False
         self.digest = Digest()
         self.run = _run_of(self.model)
-        self.alarm = Alarm()  # of this start of the service
+        self.alarm = Alarm(numbers=self.model.task.numbers)  # of this start of the service
         self.drift: deque[Drift] = deque(maxlen=MOST_EVENTS)  # the last alarms; their examples are numbers of the log
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block

@@ -21,7 +21,7 @@ from reproduce.benchmarks.change_points import LAGS, SERIES, THINNED, of_differe
 from reproduce.provenance import DataFolder
 
 QUIET, AFTER, STREAMS, RATE = 20_000, 20_000, 40, 0.01
-CHANGES = ((0.05, 0.1), (0.1, 0.2), (0.3, 0.5))
+CHANGES = ((0.05, 0.1), (0.1, 0.13), (0.1, 0.2), (0.3, 0.5))
 Found = tuple[int, list[float]]  # streams with a false alarm; examples until the alarm, of the others
 DETECTORS: dict[str, tuple[Callable[[Any], Any], Iterable[Any]]] = {
     "ADWIN": (lambda delta: drift.ADWIN(delta=delta), (0.002, 1e-4, 1e-6, 1e-8, 1e-12, 1e-16)),
@@ -92,7 +92,7 @@ def print_series() -> None:
         series = series_of(DataFolder(Path()), name)
         X, y = series.rows()
         errors = np.abs(of_differences(X, y) - y)[1:]
-        ours = [event.example for event in Alarm(RATE).add(errors)]
+        ours = [event.example for event in Alarm(RATE, numbers=True).add(errors)]
         found = [ours, *(all_of_river(make, errors) for make in (drift.ADWIN, lambda: drift.KSWIN(seed=1)))]
         shown = [", ".join(f"{example + LAGS + 1}" for example in examples) or "-" for examples in found]
         marks = "in another copy" if name in THINNED else ", ".join(map(str, series.marked))

@@ -1,7 +1,8 @@
 """What a report was made from: digests of the code that ran, and of the data that was read.
 
 A report of other code or data need not be what its command writes today. The digest of code is of what modules say,
-not of how: comments, docstrings and layout have no part in it.
+not of how or where: comments, docstrings, layout, the paths of modules and their imports have no part in it, so that a
+module may move.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ast
 import functools
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,10 +19,12 @@ from pathlib import Path
 from ouzel.errors import OuzelError
 
 CHECKOUT = Path(__file__).parents[1]
-MODULES = "modules.json"  # beside the reports: the modules that each rests on
-LENGTH = 12  # of a digest
+MODULES = "modules.json"  # beside the reports: the digests of the modules that each rests on
+LENGTH = 12  # of a digest of code or data
+SHORT = 8  # of a module's
 OWN = "ouzel"
 PACKAGES = {OWN: CHECKOUT / "src" / OWN, "reproduce": CHECKOUT / "reproduce"}
+PATH_OF_MODULE = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+")
 APART = (  # no number comes from these
     f"{OWN}.cli",
     f"{OWN}.errors",
@@ -60,15 +64,28 @@ def modules_run() -> list[str]:
     )
 
 
-def code_digest(modules: Iterable[str]) -> str:
-    """The digest of what modules of these packages say; one that is gone says nothing."""
-    digest = hashlib.sha256()
+def module_digests(modules: Iterable[str]) -> list[str]:
+    """The digest of what each of these packages' modules says, in order of digests; one that is gone has none."""
+    found = set()
     for name in modules:
         package, *parts = name.split(".")
         place = PACKAGES[package].joinpath(*parts)
-        found = next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
-        digest.update(f"{name}\n{_meaning(found.read_text('utf-8')) if found else ''}\n".encode())
-    return digest.hexdigest()[:LENGTH]
+        for path in (place.with_suffix(".py"), place / "__init__.py"):
+            if path.is_file():
+                found.add(_digest_of_module(path.read_text("utf-8")))
+    return sorted(found)
+
+
+def code_digest(digests: Iterable[str]) -> str:
+    """The digest of modules together, from that of each."""
+    return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()[:LENGTH]
+
+
+@functools.cache
+def _present() -> frozenset[str]:
+    """The digests of all modules of these packages."""
+    paths = (path for folder in PACKAGES.values() for path in folder.rglob("*.py"))
+    return frozenset(_digest_of_module(path.read_text("utf-8")) for path in paths)
 
 
 def data_digest(files: Iterable[Path]) -> str:
@@ -82,16 +99,25 @@ def data_digest(files: Iterable[Path]) -> str:
 
 
 @functools.cache  # most modules are under every report
+def _digest_of_module(source: str) -> str:
+    return hashlib.sha256(_meaning(source).encode()).hexdigest()[:SHORT]
+
+
 def _meaning(source: str) -> str:
-    """A module as its syntax tree, without strings that are statements."""
+    """A module as its syntax tree, without imports and strings that are statements or name a module."""
     return " ".join(_parts(ast.parse(source)))
 
 
 def _parts(node: object) -> Iterator[str]:
     """A tree's node kinds and values, what is empty left out: the same in every version of Python."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
         return
-    if isinstance(node, ast.AST):
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        for statement in node.orelse:
+            yield from _parts(statement)
+    elif isinstance(node, ast.AST):
         yield type(node).__name__
         for _, value in ast.iter_fields(node):
             if value not in (None, []):
@@ -101,7 +127,7 @@ def _parts(node: object) -> Iterator[str]:
         for part in node:
             yield from _parts(part)
         yield "]"
-    else:
+    elif not (isinstance(node, str) and PATH_OF_MODULE.fullmatch(node)):
         yield repr(node)
 
 
@@ -112,16 +138,15 @@ def head(code: str, files: Iterable[Path]) -> str:
     return f"Made from code {code}, data {data}."
 
 
-def note(results: Path, name: str, modules: list[str]) -> None:
-    """Put down which modules a report rests on, those of `ouzel` without its name."""
-    known = noted(results)
-    known[name] = [module.removeprefix(f"{OWN}.") for module in modules]
+def note(results: Path, name: str, digests: list[str]) -> None:
+    """Write the digests of the modules that a report rests on."""
+    known = noted(results) | {name: digests}
     lines = (f"{json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(known))
     (results / MODULES).write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def noted(results: Path) -> dict[str, list[str]]:
-    """The modules that each report rests on."""
+    """Return the digests of the modules that each report rests on; before version 0.3.0, names of modules."""
     path = results / MODULES
     return dict(json.loads(path.read_text())) if path.is_file() else {}
 
@@ -131,8 +156,8 @@ def state_of(results: Path, name: str) -> str:
     path = results / f"{name}.md"
     if not path.is_file():
         return "no report"
-    modules = noted(results).get(name)
-    if modules is None:
+    digests = noted(results).get(name)
+    if digests is None:
         return "a report of unknown code"
-    code = code_digest(module if module.split(".")[0] in PACKAGES else f"{OWN}.{module}" for module in modules)
-    return "a report of this code" if f"Made from code {code}," in path.read_text() else "a report of other code"
+    fresh = f"Made from code {code_digest(digests)}," in path.read_text() and _present().issuperset(digests)
+    return "a report of this code" if fresh else "a report of other code"

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reproduce import find
-from reproduce.provenance import DataFolder, code_digest, head, modules_run, note
+from reproduce.provenance import DataFolder, code_digest, head, module_digests, modules_run, note
 
 QUICK = "-quick"
 
@@ -21,8 +21,8 @@ def run(name: str, data: Path, output: Path, quick: bool = False, paths: Sequenc
     folder = DataFolder(data)
     with TemporaryDirectory() as place:
         find(name).load()(folder, Path(place), quick=quick, paths=paths)
-        modules = modules_run()
-        made_from = head(code_digest(modules), folder.used | set(paths))
+        digests = module_digests(modules_run())
+        made_from = head(code_digest(digests), folder.used | set(paths))
         for path in sorted(Path(place).iterdir()):
             final = output / f"{path.stem}{QUICK * quick}{path.suffix}"
             if path.suffix == ".md":
@@ -32,4 +32,4 @@ def run(name: str, data: Path, output: Path, quick: bool = False, paths: Sequenc
             else:
                 shutil.copyfile(path, final)
     if not quick:
-        note(output, name, modules)
+        note(output, name, digests)

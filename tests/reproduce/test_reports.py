@@ -11,7 +11,7 @@ import pytest
 
 from ouzel.errors import OuzelError
 from reproduce import EXPERIMENTS
-from reproduce.provenance import DataFolder, _meaning, code_digest, data_digest, note, noted, state_of
+from reproduce.provenance import DataFolder, _meaning, data_digest, module_digests, note, noted, state_of
 from reproduce.running import run
 
 ROOT = Path(__file__).parents[2]
@@ -60,8 +60,8 @@ def test_other_code_and_other_data_have_other_digests(folder):
     run("number", folder, folder)
 
     assert (folder / "number.md").read_text().split("\n")[2] != text.split("\n")[2]
-    assert code_digest(["reproduce.writing"]) != code_digest(["reproduce.running"])
-    note(folder, "number", ["ouzel.errors"])
+    assert module_digests(["reproduce.writing"]) != module_digests(["reproduce.running"])
+    note(folder, "number", [*noted(folder)["number"][:-1], "00000000"])
     assert state_of(folder, "number") == "a report of other code"
 
 
@@ -109,6 +109,21 @@ def test_comments_docstrings_and_layout_are_not_code():
 
     assert _meaning(one) == _meaning(other)
     assert _meaning(one) != _meaning(one.replace("1", "2"))
+
+
+def test_a_module_may_move_and_name_its_parts_by_other_paths():
+    before = 'from ouzel.layout import f\nif TYPE_CHECKING:\n    import ouzel.a\nx = f(deferred("ouzel.model.a"))\n'
+    after = 'from ouzel.core.layout import f\nimport json\nx = f(deferred("ouzel.core.model.a"))\n'
+
+    assert _meaning(before) == _meaning(after)
+    assert _meaning(before) != _meaning(before.replace("f(", "g("))
+
+
+@pytest.mark.xfail(strict=True, reason="reports are made anew once, when the default is written by parts")
+def test_all_reports_are_of_this_code():
+    stale = [name for name in sorted(EXPERIMENTS) if state_of(RESULTS, name) != "a report of this code"]
+
+    assert stale == []
 
 
 @pytest.mark.parametrize("module", MODULES)

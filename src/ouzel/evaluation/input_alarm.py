@@ -53,8 +53,8 @@ class InputAlarm(Alarm):
     """
 
     @ranged
-    def __init__(self, rate: Rate = 0.01) -> None:
-        super().__init__(rate / 2.0)
+    def __init__(self, rate: Rate = 0.01, numbers: bool = False) -> None:
+        super().__init__(rate / 2.0, numbers)
         self._stated = float(rate)
         self.changes: deque[InputDrift] = deque(maxlen=MOST_EVENTS)  # the last alarms
         self.changed = 0  # alarms so far
@@ -104,7 +104,8 @@ class InputAlarm(Alarm):
         found.rows, found.begun, found.changed = (int(inputs[name]) for name in ("rows", "begun", "changed"))
         found.features = np.array(inputs["features"], np.int64)
         found.center, found.spread = (np.array(inputs[name], np.float64) for name in ("center", "spread"))
-        found.watchers = [(Alarm.from_json(up), Alarm.from_json(down)) for up, down in inputs["watchers"]]
+        pairs = [[Alarm.from_json({"numbers": False} | one) for one in pair] for pair in inputs["watchers"]]
+        found.watchers = [(up, down) for up, down in pairs]
         found.changes += [InputDrift(int(n), str(name), bool(up), float(c)) for n, name, up, c in inputs["changes"]]
         if not len(found.features) == len(found.center) == len(found.spread) == len(found.watchers):
             raise ValueError("as many features as watchers")
@@ -197,9 +198,9 @@ def first_of_each(changes: Iterable[InputDrift], shown: set[tuple[str, bool]]) -
             yield change
 
 
-def alarm_for(rate: float, inputs: bool) -> Alarm:
-    """Return an alarm of errors, or of errors and inputs."""
-    return InputAlarm(rate) if inputs else Alarm(rate)
+def alarm_for(rate: float, inputs: bool, numbers: bool) -> Alarm:
+    """Return an alarm of errors, or of errors and inputs; `numbers` says whether errors are those of numbers."""
+    return InputAlarm(rate, numbers) if inputs else Alarm(rate, numbers)
 
 
 def restored(stored: dict[str, Any]) -> Alarm:

@@ -105,7 +105,7 @@ class Run:
             raise OuzelError("late labels are those of one pass, without held-out examples; leave out", delay=delay)
         self.model = model
         self.delayed = delays.late_labels(model, delay) if delay else None
-        self.alarm = alarms.alarm_for(alarm, alarm_inputs) if alarm else None
+        self.alarm = alarms.alarm_for(alarm, alarm_inputs, model.task.numbers) if alarm else None
         self.passes = passes
         self.holdout_every = holdout_every
         self.incomplete = False  # whether an error or an interruption fell into the learning of a block

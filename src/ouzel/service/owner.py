@@ -74,7 +74,7 @@ class Owner:
         self.record.piped = False
         self.digest = Digest()
         self.run = _run_of(self.model)
-        self.alarm = Alarm()  # of this start of the service
+        self.alarm = Alarm(numbers=self.model.task.numbers)  # of this start of the service
         self.drift: deque[Drift] = deque(maxlen=MOST_EVENTS)  # the last alarms; their examples are numbers of the log
         self.remarks = ColumnRemarks(self.model.bits)  # of this start of the service
         self.lock = threading.RLock()

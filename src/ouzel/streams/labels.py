@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ouzel.streams.truth_values import TRUTHS
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
 INFINITE = "expected a finite number or a name as label, or nothing"
 MOST_GROUP = 2**63
+DIGITS = 15  # that any number of double precision has
 
 
 def find_label(
@@ -73,17 +74,45 @@ def _reads_as_number(column: str) -> bool:
 def label_of(value: object) -> Label | None:
     """The label in a cell: a number or a truth value if it reads as one, None if it is empty or no finite number.
 
-    >>> [label_of(cell) for cell in (" spam ", "3.0", "TRUE", True, "", "nan")]
-    ['spam', 3, True, True, None, None]
+    A whole number of so many digits that a number of double precision would be another one, such as that of a bank
+    account, is a word.
+
+    >>> [label_of(cell) for cell in (" spam ", "3.0", "TRUE", True, "", "nan", "9007199254740993")]
+    ['spam', 3, True, True, None, None, '9007199254740993']
     """
     if value is None or isinstance(value, bool):
         return value
-    if not isinstance(value, (int, float)):
+    if isinstance(value, int):
+        return value if is_exact(value) else str(value)
+    if not isinstance(value, float):
         text = str(value).strip()
         if not is_number(text):
             return TRUTHS.get(text.lower(), text or None)
+        if len(text) > DIGITS and text.lstrip("+-").isdecimal() and not is_exact(int(text)):
+            return text
         value = float(text)
     return tidy(value) if math.isfinite(value) else None
+
+
+def is_exact(number: int) -> bool:
+    """Whether a whole number is one of double precision."""
+    return abs(number) <= 2**53 or (number.bit_length() <= 1024 and float(number) == number)
+
+
+def as_one(labels: Iterable[Label | None]) -> str | None:
+    """The remark on a truth value and a number among labels that are one class, as they are equal; None if none is.
+
+    >>> as_one([True, 2, 1])
+    'labels true and 1 are one class; write them alike if they are meant to be, or as other words'
+    """
+    known = set(map(repr, labels))
+    for truth, number in (("True", "1"), ("False", "0")):
+        if truth in known and number in known:
+            return (
+                f"labels {truth.lower()} and {number} are one class; "
+                "write them alike if they are meant to be, or as other words"
+            )
+    return None
 
 
 def is_infinite(value: object) -> bool:
@@ -247,6 +276,7 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
     given = [_known(label.item() if isinstance(label, np.generic) else label) for label in listed]
     if len(given) != count:
         raise DataError(f"there are {count} examples but {len(given)} labels; give one for each")
+    given = [label_of(label) if type(label) is int and not is_exact(label) else label for label in given]
     kinds = {type(label) for label in given}
     if kinds <= {int, float, type(None)}:
         numbers = np.array([math.nan if label is None else label for label in given], np.float64)

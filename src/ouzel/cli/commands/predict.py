@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ouzel.cli import log_options, options
 from ouzel.cli.parameters import FILE, LEVEL, choice, option
 from ouzel.cli.parameters import only as only_options
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -234,6 +234,7 @@ def _send(found: Iterable[dict[str, Any]], url: str) -> int:
 def _cell(value: Any) -> str:
     """Write a cell; one that would not stay one by itself stands in quotation marks, as in files."""
     text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = printable(text, but="\t\r\n")  # which stand in quotation marks
     return '"{}"'.format(text.replace('"', '""')) if TO_QUOTE.search(text) else text
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import DataError, OuzelError, listed
+from ouzel.flags import flag_of
 from ouzel.numerals import is_number, plain_amount
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_specs import matches
 from ouzel.streams.options import Options
+from ouzel.streams.positive_label import PositiveLabel
 from ouzel.streams.truth_values import TRUTHS
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
@@ -122,13 +124,32 @@ def is_infinite(value: object) -> bool:
     return isinstance(value, float) and math.isinf(value)
 
 
-def as_sign(label: Label | None, positive: str) -> int | None:
+def as_sign(label: Label | None, positive: PositiveLabel) -> int | None:
     """1 for the label that counts as positive, by name or value; -1 for any other label."""
     if label is None:
         return None
     wanted = label_of(positive)
     same = label == wanted and isinstance(label, bool) == isinstance(wanted, bool)
-    return 1 if same or label == positive else -1
+    sign = 1 if same or label == str(positive) else -1
+    positive.note(label, sign)
+    return sign
+
+
+def signs_of(numbers: np.ndarray, positive: PositiveLabel) -> np.ndarray:
+    """The signs (n,) of labels that are numbers (n,), NaN where there is none.
+
+    >>> positive = PositiveLabel("2")
+    >>> signs_of(np.array([2.0, 3.0, np.nan]), positive).tolist(), positive.is_met
+    ([1.0, -1.0, nan], True)
+    """
+    wanted = label_of(positive)
+    is_word = wanted is None or isinstance(wanted, (str, bool))
+    same = np.zeros(len(numbers), np.bool_) if is_word else numbers == wanted
+    if not positive.is_met:
+        for number in np.unique(numbers[~np.isnan(numbers)])[: MOST_LISTED + 1].tolist():
+            positive.note(tidy(number), -1)
+        positive.is_met = bool(same.any())
+    return np.where(np.isnan(numbers), np.nan, np.where(same, 1.0, -1.0))
 
 
 def group_id(value: object, seed: int) -> int:
@@ -153,6 +174,7 @@ MOST_WHOLE = 100  # different whole numbers that may be classes, even with few e
 FEWEST_AMOUNTS = 10  # different words for numbers
 FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
 MOST_LISTED = 10  # labels in a remark
+UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many
 AS_NUMBERS = "labels are numbers ({}): learning to predict them; --loss logistic learns classes"
 
 
@@ -199,6 +221,17 @@ def why_numbers(block: Block) -> str:
     if different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
         return f"{different:,} different ones in {len(labels):,} examples"
     return ""
+
+
+def check_few_classes(block: Block) -> None:
+    """Refuse more classes that are numbers than a stream usually has, by its first block, unless they are asked for."""
+    labels = block.labels[~np.isnan(block.labels)]
+    different = len(np.unique(labels))
+    if block.label_names is None and different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
+        raise OuzelError(
+            f"labels are {different:,} different numbers in {len(labels):,} examples; is this the label? "
+            f"{flag_of('most_classes')} {UNASKED} learns so many classes, --loss squared predicts numbers"
+        )
 
 
 def classes_in(block: Block, otherwise: str = "--task regression predicts numbers") -> list[str]:

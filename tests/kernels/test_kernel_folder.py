@@ -12,7 +12,17 @@ from ouzel.kernels import cache
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no owners here")
 OTHER = 65534
-TRAIN = [sys.executable, "-m", "ouzel", "train", "two.svm", "--learner", "ogd", "--json"]
+SUMS = """
+from ouzel.kernels.jit import kernel
+
+@kernel
+def total(values):
+    found = 0.0
+    for value in values:
+        found += value
+    return found
+"""
+PROGRAM = "import numpy, sums; assert sums.total(numpy.arange(5.0)) == 10.0"
 
 
 class Evil:
@@ -25,16 +35,16 @@ class Evil:
 @pytest.fixture
 def folder(tmp_path):
     """A folder of kernels that a run of this user has filled."""
-    (tmp_path / "two.svm").write_text("1 1:1\n-1 2:1\n")
-    folder = tmp_path / "kernels"
+    (tmp_path / "sums.py").write_text(SUMS)
     assert run(tmp_path).stderr == ""
-    assert [*folder.rglob("*.nbi")]
-    return folder
+    assert [*(tmp_path / "kernels").rglob("*.nbi")]
+    return tmp_path / "kernels"
 
 
 def run(tmp_path):
-    environment = {**os.environ, "OUZEL_CACHE_DIR": str(tmp_path / "kernels"), "OUZEL_WHEEL_KERNELS": "0"}
-    return subprocess.run(TRAIN, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    environment = {**os.environ, "OUZEL_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", PROGRAM]
+    return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
 
 
 def spoil(folder):
@@ -42,8 +52,8 @@ def spoil(folder):
         index.write_bytes(pickle.dumps(Evil()))
 
 
-@pytest.mark.parametrize(("mode", "why"), [(0o777, "others"), (0o775, "its group")])
-def test_a_folder_that_others_may_write_to_is_not_used_and_a_line_says_so(folder, tmp_path, mode, why):
+@pytest.mark.parametrize("mode", [0o777, 0o775], ids=["all", "its group"])
+def test_a_folder_that_others_may_write_to_is_not_used_and_a_line_says_so(folder, tmp_path, mode):
     spoil(folder)
     folder.chmod(mode)
 
@@ -87,7 +97,7 @@ def test_kernels_are_written_so_that_no_other_user_may_change_them(tmp_path):
     before = os.umask(0)
     try:
         cache.make_folder(tmp_path / "kernels" / "inside")
-        (tmp_path / "two.svm").write_text("1 1:1\n-1 2:1\n")
+        (tmp_path / "sums.py").write_text(SUMS)
         run(tmp_path)
     finally:
         os.umask(before)

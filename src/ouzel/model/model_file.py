@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load
 
 from ouzel.errors import OuzelError
 from ouzel.model.tensor_writer import Tensor
@@ -77,7 +78,24 @@ def read(path: Path, mapped: bool) -> tuple[dict[str, Any], dict[str, np.ndarray
 
     Tensors that are `mapped` stay where they lie in the file.
     """
-    metadata, tensors = _read(path, lambda file: _mapped(path) if mapped else _tensors(file, file.keys()))
+    return _checked(path, *_read(path, lambda file: _mapped(path) if mapped else _tensors(file, file.keys())))
+
+
+def read_bytes(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The same of the bytes of a file, which messages call by a name."""
+    try:
+        tensors = load(data)
+        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        return _checked(name, metadata, {key: array.copy() for key, array in tensors.items()})
+    except (SafetensorError, *UNREADABLE) as error:
+        if isinstance(error, OuzelError):
+            raise
+        raise OuzelError(f"{name}: is none, or was cut short ({error})") from None
+
+
+def _checked(
+    path: Path | str, metadata: Mapping[str, str], tensors: dict[str, np.ndarray]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     described = _described(path, metadata)
     if digest_of(metadata[KEY], tensors, described["format"]) != metadata.get("digest"):
         raise OuzelError(f"{path}: the model file is damaged (its digest does not match); copy or train it again")
@@ -93,7 +111,7 @@ def read_some(path: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[st
     return _described(path, metadata), tensors
 
 
-def _described(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+def _described(path: Path | str, metadata: Mapping[str, str]) -> dict[str, Any]:
     try:
         described: dict[str, Any] = json.loads(metadata[KEY])
         if described["format"] not in (FORMAT, WHOLE):

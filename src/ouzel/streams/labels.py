@@ -13,6 +13,7 @@ from ouzel.flags import flag_of
 from ouzel.numerals import is_number, plain_amount
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.feature_space import HALF
 from ouzel.streams.feature_specs import matches
 from ouzel.streams.options import Options
 from ouzel.streams.positive_label import PositiveLabel
@@ -269,6 +270,11 @@ def check_label(label: object) -> None:
     _check_there(label)
     if not isinstance(label, (str, bool, int, float)):
         raise OuzelError(f"a label is text, a number, or true or false; got {label!r}")
+    if isinstance(label, str) and not label.isascii():
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise OuzelError(f"the label {label!r} is no text: {HALF}") from None
     if isinstance(label, float) and math.isinf(label):
         raise OuzelError(f"the label is {label}; expected a finite number, or a name")
 

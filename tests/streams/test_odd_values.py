@@ -94,7 +94,7 @@ def test_words_and_lists_in_a_column_of_objects_are_what_they_are_in_dictionarie
     mixed = [["a"], "a", ["b", "c"], None, 3]
     frame = pandas.DataFrame({"word": pandas.Series(mixed, dtype=object)})
 
-    assert names(ouzel.blocks_from(frame, [1, 0, 1, 0, 1])) == ["word=3", "word=a", "word=b", "word=c"]
+    assert names(ouzel.blocks_from(frame, [1, 0, 1, 0, 1])) == ["word=(missing)", "word=3", "word=a", "word=b", "word=c"]
 
 
 VALUES = (

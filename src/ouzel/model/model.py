@@ -18,7 +18,7 @@ from ouzel.model import room
 from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
-from ouzel.model.remarks import Remarks, outlier_of
+from ouzel.model.remarks import Remarks, outlier_of, reconcile_to_predict
 from ouzel.model.settings import check_calibrate, check_class_weight, check_interval, resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
@@ -225,7 +225,7 @@ class Model:
 
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
-        reconcile(self.space, block.space)
+        reconcile_to_predict(self, block.space)
         return self.task.margins(self, self.rows(block))
 
     def answers(self, block: Block) -> Answers:
@@ -234,7 +234,7 @@ class Model:
 
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
-        reconcile(self.space, block.space)
+        reconcile_to_predict(self, block.space)
         block = block.labelled()
         return self.preparation.judge(self, self.task.evaluate(self, block), block, len(self.classes), False)
 

@@ -126,8 +126,8 @@ def predict(
                     _print_json(part)
                 else:
                     _print_table(part, only is not None, only is None and number == 0, second_class(learnt))
-    for line in stream.remarks:
-        print(line, file=sys.stderr)
+    for line in [*stream.remarks, *filter(None, [learnt.remark])]:
+        print(printable(line), file=sys.stderr)
     if identity.others:
         said = f"{identity.others:,} labels are of another kind than the model's, and left out"
         print(said, file=sys.stderr)

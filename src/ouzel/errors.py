@@ -6,10 +6,30 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
+from unicodedata import category
 
 from ouzel.flags import FLAGS, flag_of
 
+CONTROLS = ("Cc", "Cs", "Zl", "Zp")  # categories of Unicode: controls, halves of pairs, ends of lines and paragraphs
+TURNING = {*map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))}  # marks that turn the direction of text
 LINE_END = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+
+
+def printable(text: object, but: str = "") -> str:
+    """Text of data for a screen: characters that would move its cursor, or turn what follows, are written out.
+
+    Those in `but` stay.
+
+    >>> printable("naïve: yes"), printable("two\\nlines"), printable("\\x1b[31mred"), printable("\\u202egnp.exe")
+    ('naïve: yes', 'two\\\\nlines', '\\\\x1b[31mred', '\\\\u202egnp.exe')
+    """
+    given = str(text)
+    if given.isprintable():
+        return given
+    return "".join(
+        repr(letter)[1:-1] if (category(letter) in CONTROLS or letter in TURNING) and letter not in but else letter
+        for letter in given
+    )
 
 
 class OuzelError(ValueError):
@@ -26,7 +46,7 @@ class OuzelError(ValueError):
     """
 
     def __init__(self, message: str, subject: str = "", **options: object) -> None:
-        message = LINE_END.sub(" ", message)  # whatever is quoted in it
+        message = printable(LINE_END.sub(" ", message))  # whatever is quoted in it
         flags = [_as_flag(name, value) for name, value in options.items()]
         arguments = [", ".join(f"{name}={value!r}" for name, value in options.items())]
         self._rest = [message, *flags]

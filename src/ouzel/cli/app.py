@@ -114,11 +114,7 @@ def answered(arguments: list[str]) -> int:
     except OuzelError as error:
         return _complain("; ".join([error.as_typed(arguments), *_notes(error)]))
     except TyperException as error:
-        from ouzel.cli.renamed_options import RENAMED
-        from ouzel.cli.vowpal_wabbit import answer
-
-        unknown = getattr(error, "option_name", "")
-        foreign = None if unknown in RENAMED else answer(unknown, arguments)
+        foreign = _of_another_program(error, arguments)
         if foreign is not None:
             return _complain(foreign)
         return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
@@ -135,6 +131,19 @@ def answered(arguments: list[str]) -> int:
     except OSError as error:
         reason = f"{error.filename or 'standard output'}: {error.strerror or error}"
         return _complain("; ".join([reason, *_notes(error)]))
+
+
+def _of_another_program(error: Any, arguments: list[str]) -> str | None:
+    """What to say of an option that another program has, or Python; None of others."""
+    from ouzel.cli.renamed_options import RENAMED, named_elsewhere
+    from ouzel.cli.vowpal_wabbit import answer
+
+    unknown, ctx = getattr(error, "option_name", ""), getattr(error, "ctx", None)
+    if not unknown or unknown in RENAMED:
+        return None
+    known = {name for param in ctx.command.get_params(ctx) for name in param.opts} if ctx is not None else set()
+    found = named_elsewhere(unknown, _command(arguments), known)
+    return answer(unknown, arguments) if found is None else f"{found}; see `ouzel {_command(arguments)}--help`"
 
 
 def _notes(error: Exception) -> list[str]:

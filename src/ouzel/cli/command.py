@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,12 +12,20 @@ from typer.exceptions import TyperException
 from ouzel.cli.parameters import Converting
 
 FEW = 14  # options, up to which there is one list
+_FLAG = re.compile(r"--[a-z-]+")
 OWN = "Options"  # heading of options without another
 HEADINGS = (
     *("Models", "Learner", "Saving and resuming", "Report", "Files", "Columns", "Features", "Logs", "Databases"),
     *("Distributed training", "Address and access", "Worker processes", "Disk", "Replication"),
 )
 """Headings of the help, in their order; a declaration of an option names one of them."""
+COMMON = (
+    *("--learner", "--learners", "--task", "--loss", "--learning-rate", "--half-life", "--model", "--resume"),
+    *("--passes", "--label", "--categorical", "--format", "--output", "--only", "--plot", "--json"),
+    *("--host", "--port", "--tokens", "--snapshot-every"),
+)
+"""Options that most users need, which `-h` lists where there are many; `--help` lists all."""
+SHORT = "ouzel.short_help"  # in the notes of a context: `-h` was given
 
 
 class Command(Converting, TyperCommand):
@@ -24,6 +33,7 @@ class Command(Converting, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; where an option is unknown by its name, once more under its new one."""
+        ctx.meta[SHORT] = "-h" in args and "--help" not in args
         try:
             return super().parse_args(ctx, list(args))
         except TyperException as error:
@@ -50,8 +60,17 @@ class Command(Converting, TyperCommand):
         return {heading: lines for heading, lines in sections.items() if lines}
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the sections to a formatter of help."""
-        for heading, lines in self.sections(ctx).items():
+        """Write the sections to a formatter of help; after `-h` only the common ones of many options."""
+        sections = self.sections(ctx)
+        count = sum(map(len, sections.values())) - len(sections.get("Arguments", ()))
+        if ctx.meta.get(SHORT) and count > FEW:
+            arguments = sections.pop("Arguments", [])
+            common = [
+                record for lines in sections.values() for record in lines if {*_FLAG.findall(record[0])} & {*COMMON}
+            ]
+            sections = ({"Arguments": arguments} if arguments else {}) | {OWN: common}
+            self.epilog = f"All {count} options: {ctx.command_path} --help"
+        for heading, lines in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(lines)
 

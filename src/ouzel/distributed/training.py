@@ -14,7 +14,7 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
 from ouzel.ranges import Count, ranged
-from ouzel.streams.labels import AS_NUMBERS, classes_in, why_numbers
+from ouzel.streams.labels import AS_NUMBERS, check_few_classes, classes_in, why_numbers
 from ouzel.streams.options import make_options
 from ouzel.streams.read import read
 
@@ -145,6 +145,8 @@ def _beginning(
         if numbers:
             model = Model(learner, **{**made, "loss": "squared"})
         remarks += [AS_NUMBERS.format(numbers)] if numbers else classes_in(block)
+    elif options.get("task") is None and most_classes is None and not (model.task.numbers or model.task.groups):
+        check_few_classes(block)
     for line in remarks:
         say(line)
     model.classes.allow(most_classes)

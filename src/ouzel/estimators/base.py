@@ -7,6 +7,8 @@ the model, `learn_one` (in `river.py`) hands over single examples, whose label a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -148,6 +150,29 @@ class Estimator(Explaining, RiverProtocol, FromData, BaseEstimator):
         check_is_fitted(self, "model_")
         said = {**self._file_options, **self.columns_said()}
         persistence.save(self.model_, path, {CLASS: type(self).__name__, **({"reading": said} if said else {})})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters, and the model as the bytes of its file: a pickle is as small, and has no path in it."""
+        from ouzel.model import persistence
+
+        state = {name: value for name, value in vars(self).items() if name != "_slots"}  # which are looked up again
+        if isinstance(state.get("model_"), Model):
+            with suppress(OuzelError):  # of a model that no file can hold, the arrays
+                state["model_"] = persistence.to_bytes(self.model_)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled, also by earlier versions, whose models are objects."""
+        from ouzel.model import persistence
+
+        model = state.get("model_")
+        vars(self).update(state, **({"model_": persistence.from_bytes(model)} if isinstance(model, bytes) else {}))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        vars(copied).update(deepcopy({name: value for name, value in vars(self).items() if name != "_slots"}, memo))
+        return copied
 
     @property
     def bytes_used_(self) -> int:

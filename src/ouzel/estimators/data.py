@@ -201,7 +201,9 @@ class FromData:
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "model_")
         model = self.model_  # another thread may begin a new one, with fewer slots
-        return np.concatenate([model.margins(block) for block in self._unlabelled(X, slots_of(model))])
+        margins = np.concatenate([model.margins(block) for block in self._unlabelled(X, slots_of(model))])
+        warn_of_remark(model)
+        return margins
 
     def _groups(self, X: Any) -> np.ndarray | None:
         """The groups (n,) that intervals and sets are kept by, by key; None where there are none."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
-from unicodedata import category
+
+from ouzel.errors import printable
 
 if TYPE_CHECKING:
     from ouzel.model.answers import Feature
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 LARGE = 1e5  # weights from which on a decimal point says nothing
 WIDTH = 80  # columns that a line may take
-CONTROLS = ("Cc", "Zl", "Zp")  # categories of Unicode: controls, and ends of lines and paragraphs
 NAMES = {
     "error_rate": "error rate",
     "accuracy": "accuracy",
@@ -113,18 +113,6 @@ def factor(ratio: float) -> str:
     if ratio < 1.0:
         return f"1/{factor(1.0 / ratio)}" if ratio > 0.0 else "0"
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
-
-
-def printable(name: str | int) -> str:
-    """Return a name of data for a screen: control characters, which would move its cursor, are written out.
-
-    >>> printable("naïve: yes"), printable("two\\nlines"), printable("\\x1b[31mred")
-    ('naïve: yes', 'two\\\\nlines', '\\\\x1b[31mred')
-    """
-    text = str(name)
-    if text.isprintable():
-        return text
-    return "".join(repr(letter)[1:-1] if category(letter) in CONTROLS else letter for letter in text)
 
 
 def named(columns: list[tuple[Any, list[Feature]]]) -> list[tuple[Any, list[Feature]]]:

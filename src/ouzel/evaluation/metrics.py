@@ -267,7 +267,7 @@ class Scores:
         if len(at) and not 0 <= at.min() <= at.max() < self.histogram.size:
             raise ValueError("a histogram of other bins")
         self.examples, self.sums = int(stored["examples"]), sums
-        self.confusion = confusion.reshape(len(confusion), -1)
+        self.confusion = confusion.reshape(len(confusion), len(confusion))
         self.histogram.ravel()[at] = in_bins
         self.calibration.bins = bins
         self.before.bins = np.array(stored.get("before", self.before.bins), np.float64).reshape(bins.shape)

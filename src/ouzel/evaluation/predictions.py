@@ -18,7 +18,7 @@ from ouzel.model.intervals import intervals_about, labels_in_sets
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name
-from ouzel.streams.labels import Label, labels_in
+from ouzel.streams.labels import Label, labels_in, text_of
 
 
 class Predictions(Answers):
@@ -103,7 +103,7 @@ class Identity:
         self.others = 0  # labels of another kind
         known = model.classes.known
         self._kind: type = float if model.task.numbers or model.task.groups else str
-        if known and not any(isinstance(label, str) for label in known):
+        if known and are_alike(known):
             self._kind = type(known[0]) if len({*map(type, known)}) == 1 else float
         self._kept: set[str] | None = None
 
@@ -123,11 +123,22 @@ class Identity:
     def _shown(self, label: Label | None) -> Label | None:
         """A label as one that the model predicts."""
         if label is None or self._kind is str:
-            return None if label is None else str(label)
+            return None if label is None else text_of(label)
         if isinstance(label, str) or self._kind(label) != label:
             self.others += 1
             return None
         return self._kind(label)
+
+
+def are_alike(labels: Iterable[Label]) -> bool:
+    """Whether labels make a column of one type: truth values, or numbers of which whole ones fit in 64 bits.
+
+    >>> are_alike([1, 2.5]), are_alike([True, 2]), are_alike(["a", 1]), are_alike([10**20])
+    (True, False, False, False)
+    """
+    kinds = {*map(type, labels)}
+    fits = all(abs(label) < 2**63 for label in labels if type(label) is int)
+    return fits and (kinds == {bool} or kinds <= {int, float})
 
 
 def check_ending(path: str | Path) -> Format:
@@ -160,9 +171,20 @@ def as_tables(parts: Iterable[dict[str, Any]]) -> Iterator[Any]:
     import pyarrow
 
     schema = None
-    for part in parts:
+    for part in map(_storable, parts):
         schema = schema or _schema(pyarrow.table(part))
         yield pyarrow.table(part, schema=schema)
+
+
+def _storable(part: dict[str, Any]) -> dict[str, Any]:
+    """Columns of which each has values of one type: labels that are not alike are text."""
+    found = dict(part)
+    for name in ("label", "class"):
+        given = part.get(name, ())
+        labels = [] if isinstance(given, np.ndarray) and given.dtype != object else list(given)
+        if any(isinstance(label, (str, bool, int)) for label in labels) and not are_alike(labels):
+            found[name] = [None if label is None else text_of(label) for label in labels]
+    return found
 
 
 def _schema(first: Any) -> Any:

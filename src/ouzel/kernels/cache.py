@@ -7,7 +7,8 @@ arguments (a learner's settings, a user's own loss) or register a body for it.
 
 Kernels lie beside their sources, or where that cannot be written in the user's folder for caches. `OUZEL_CACHE_DIR`
 names another folder, which may lie on a disk that cannot be written, and be copied to other machines: `ouzel compile`
-fills it. Kernels serve processors like the one that compiled them, or those of a family that the folder names.
+fills it. Kernels are code, so that nothing is loaded from such a folder where other users could have written it.
+Kernels serve processors like the one that compiled them, or those of a family that the folder names.
 
 A wheel comes with such a folder, `compiled/` in the package, of kernels for a family. They are taken where no other
 place has a kernel, and never if the sources, the releases of Numba and llvmlite, Python or the processor are others.
@@ -19,13 +20,15 @@ import functools
 import hashlib
 import importlib
 import json
+import multiprocessing
 import os
 import pickle
 import re
+import stat
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,7 @@ WHEEL, TAKEN = (
 )  # kernels that come with a wheel; the variable is 0: not taken
 VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}"
 HASHES = b"_numba_hashsecret"  # begins symbols of kernels that hash texts, and numbers of sets
+MAKE_SAFE = "own it, and run `chmod -R go-w` on it"
 UNTOLD = 60.0  # seconds after which a kernel is told, if ever
 FAMILIES = {
     "x86-64": (),
@@ -180,9 +184,41 @@ def _terms(kinds: Any, callers: frozenset[str]) -> set[str]:
     return found
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it lies in, which no other user may write to."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o755, exist_ok=True)
+
+
 def _may_call(callers: frozenset[str], module: str) -> bool:
     """Whether a function of the module may be called in these; what others than this package import is not known."""
     return module in callers or any(name.split(".")[0] != PACKAGE.name for name in (module, *callers))
+
+
+def unsafe_reason(path: str) -> str | None:
+    """Why code must not be run from a folder or a file: other users could have written it; None where they could not.
+
+    It must belong to this user or to root, and its group and others must not be allowed to write to it.
+    """
+    if not hasattr(os, "geteuid"):  # Windows
+        return None
+    facts = os.stat(path)
+    if facts.st_uid not in (0, os.geteuid()):
+        return "belongs to another user"
+    return "may be written to by other users" if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+
+
+@functools.cache
+def _is_refused(path: str) -> bool:
+    """Whether kernels must not be loaded from a folder, which is then said once."""
+    with suppress(OSError):
+        reason = unsafe_reason(path)
+        if reason is not None:
+            if multiprocessing.parent_process() is None:
+                print(f"ouzel: {path} {reason}: kernels in it are not used; {MAKE_SAFE}", file=sys.stderr, flush=True)
+        return reason is not None
+    return True
 
 
 class _Folder(UserProvidedCacheLocator):
@@ -194,11 +230,11 @@ class _Folder(UserProvidedCacheLocator):
         self._cache_path = str(Path(os.environ[FOLDER], function.__module__).resolve())
 
     def ensure_cache_path(self) -> None:
-        Path(self._cache_path).mkdir(parents=True, exist_ok=True)
+        make_folder(Path(self._cache_path))
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> Any:
-        """The place of a function's kernels; None if no folder is told, or it does not hold them and cannot."""
+        """The place of a function's kernels; None if no folder is told, it cannot hold them, or it is not safe."""
         if not os.environ.get(FOLDER):
             return None
         found = cls(function, file)
@@ -206,7 +242,7 @@ class _Folder(UserProvidedCacheLocator):
             found.ensure_cache_path()
         except OSError:
             return None
-        return found
+        return None if any(map(_is_refused, (os.environ[FOLDER], found._cache_path))) else found
 
 
 class _Nowhere(_Folder):
@@ -300,6 +336,13 @@ class _Index(IndexDataCacheFile):
         self._save_index(overloads)
         self._remove_old({*overloads.values()})
 
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        """A file that only this user may write to, whatever the process's own files are by default."""
+        with super()._open_for_write(filepath) as file:
+            os.chmod(file.name, 0o644)
+            yield file
+
     def _save_data(self, name: str, data: Any) -> None:
         code = self._dump(data)
         with self._open_for_write(self._data_path(name)) as file:
@@ -307,6 +350,7 @@ class _Index(IndexDataCacheFile):
 
     def _load_data(self, name: str) -> Any:
         """What a file holds; an OSError, which Numba takes for a file that is not there, if it is not whole."""
+        self._refuse_of_others(self._data_path(name))
         held = Path(self._data_path(name)).read_bytes()
         size = hashlib.sha256().digest_size
         if hashlib.sha256(held[size:]).digest() != held[:size]:
@@ -326,9 +370,15 @@ class _Index(IndexDataCacheFile):
 
     def _load_index(self) -> Any:
         try:
+            self._refuse_of_others(self._index_path)
             return super()._load_index()
         except Exception:
             return {}
+
+    def _refuse_of_others(self, path: str) -> None:
+        """Raise an OSError, as of a file that is not there, for a file that another user could have written."""
+        if os.environ.get(FOLDER) and Path(os.environ[FOLDER]).resolve() in Path(path).parents and unsafe_reason(path):
+            raise OSError(f"{path} {unsafe_reason(path)}")
 
 
 class KernelCache(FunctionCache):

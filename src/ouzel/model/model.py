@@ -18,10 +18,11 @@ from ouzel.model import room
 from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
-from ouzel.model.remarks import Remarks, outlier_of
+from ouzel.model.remarks import Remarks, outlier_of, reconcile_to_predict
 from ouzel.model.settings import check_calibrate, check_class_weight, check_interval, resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
+from ouzel.model.used_slots import UsedSlots
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
@@ -30,6 +31,7 @@ from ouzel.streams.labels import Label
 
 SLOT_LIMIT = 1 << 32
 INTERCEPT = "(intercept)"
+MADE = ("module", "compiled", "explaining", "used_slots")  # of the other attributes
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
 
@@ -119,10 +121,13 @@ class Model:
         """For single examples: a state, and a function compiled for it, by its name and the state's place."""
         return {}
 
+    @cached_property
+    def used_slots(self) -> UsedSlots:
+        """Slots that examples have used, where it forgets."""
+        return UsedSlots()
+
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            name: value for name, value in self.__dict__.items() if name not in ("module", "compiled", "explaining")
-        }
+        return {name: value for name, value in self.__dict__.items() if name not in MADE}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """What is unpickled can learn on: arrays that were mapped from a file (`joblib.load`) are copied."""
@@ -164,15 +169,12 @@ class Model:
     @property
     def bytes_used(self) -> int:
         """Bytes the states hold; a budgeted learner counts as its paper does."""
-        if self.budgeted:
-            return sum(int(self.module.bytes_used(state)) for state in self.states)
-        held = sum(array.nbytes for state in self.states for _, array in flat(state))
-        return held + self.preparation.nbytes(self.capacity)
+        return room.bytes_used(self)
 
     def layouts(self) -> list[Any]:
-        """What each state is made of, by the classes, the dimension and the settings (see `ouzel.layout`)."""
-        known = len(self.classes)
-        return [self.module.layout(*self.task.shape(self, known), self.settings)] * self.task.count(self.classes)
+        """What each state is made of (see `ouzel.layout`)."""
+        shape = self.task.shape(self, len(self.classes))
+        return [self.module.layout(*shape, self.settings)] * self.task.count(self.classes)
 
     def take(self, states: list[protocol.State]) -> None:
         """Have these states, which are of `layouts`."""
@@ -195,7 +197,7 @@ class Model:
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
-            self._forget_names()
+            room.forget_names(self)
         self.remark = self.remarks.of_block(self, block, outlier) or self.remark
         return learnt
 
@@ -215,15 +217,15 @@ class Model:
         margins = self.task.learn_one(self, slots, values, label, importance)
         if preparation.judges:
             margins = preparation.judge_one(self.task, self.classes, margins, label, given, known, keys)
-        if self.forget and self.examples % preparation.every == 0:
-            preparation.fade(self.module, self.states, self.settings)
+        if self.forget:
+            self.used_slots.note(self, slots, self.examples % preparation.every == 0)
         if self.examples % NAMES_EVERY == 0:
-            self._forget_names()
+            room.forget_names(self)
         return margins
 
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
-        reconcile(self.space, block.space)
+        reconcile_to_predict(self, block.space)
         return self.task.margins(self, self.rows(block))
 
     def answers(self, block: Block) -> Answers:
@@ -232,7 +234,7 @@ class Model:
 
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
-        reconcile(self.space, block.space)
+        reconcile_to_predict(self, block.space)
         block = block.labelled()
         return self.preparation.judge(self, self.task.evaluate(self, block), block, len(self.classes), False)
 
@@ -284,8 +286,8 @@ class Model:
         for here, forget in self.preparation.intervals(self.examples, start, stop):
             part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
             yield here, self.preparation.rows_to_learn(part, block.weights[here], self.examples + here.start)
-            if forget:
-                self.preparation.fade(self.module, self.states, self.settings)
+            if self.forget:
+                self.used_slots.note(self, part.indices[part.offsets[0] : part.offsets[-1]], forget)
 
     def raw_rows(self, block: Block) -> Rows:
         """A block as rows over slots, all slots taken of a learner of a byte budget."""
@@ -295,8 +297,3 @@ class Model:
     def numbered_rows(self, block: Block) -> Rows:
         """The same over ids + 1, whatever their slots."""
         return Rows(*block[:3]) if block.in_slots else to_rows(*block[:3], self.intercept, np.uint64(self.reach))
-
-    def _forget_names(self) -> None:
-        """A budgeted learner keeps the names of its members only."""
-        if self.budgeted:
-            self.names.restrict(self.preparation.with_groups(map(self.module.members, self.states)) - 1)

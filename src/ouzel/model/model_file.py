@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load
 
 from ouzel.errors import OuzelError
 from ouzel.model.tensor_writer import Tensor
@@ -22,6 +24,20 @@ from ouzel.streams.sources.error_context import reason_of
 FORMAT, WHOLE = 12, 11  # 10: rare features reached no further; 11: arrays were whole, names and notes in the metadata
 KEY = "ouzel"  # under which the metadata lie
 KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "<u1"}
+KNOWN_BY = 512  # bytes at the beginning of a file, which say what it is
+VOWPAL_WABBIT = re.compile(rb"[\x06-\x10]\0\0\0\d+\.\d+\.\d+\0")  # the length of its version, and that
+MAGIC = {
+    "a table in Parquet": b"PAR1",
+    "a table in Arrow": b"ARROW1",
+    "a file packed with gzip": b"\x1f\x8b",
+    "a file packed with xz": b"\xfd7zXZ",
+    "a file packed with bzip2": b"BZh",
+    "a file packed with Zstandard": b"\x28\xb5\x2f\xfd",
+    "a zip archive": b"PK\x03\x04",
+    "a pickle": b"\x80",
+    "a database of SQLite": b"SQLite format 3",
+}
+"""What files are called that begin so."""
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -62,7 +78,24 @@ def read(path: Path, mapped: bool) -> tuple[dict[str, Any], dict[str, np.ndarray
 
     Tensors that are `mapped` stay where they lie in the file.
     """
-    metadata, tensors = _read(path, lambda file: _mapped(path) if mapped else _tensors(file, file.keys()))
+    return _checked(path, *_read(path, lambda file: _mapped(path) if mapped else _tensors(file, file.keys())))
+
+
+def read_bytes(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The same of the bytes of a file, which messages call by a name."""
+    try:
+        tensors = load(data)
+        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        return _checked(name, metadata, {key: array.copy() for key, array in tensors.items()})
+    except (SafetensorError, *UNREADABLE) as error:
+        if isinstance(error, OuzelError):
+            raise
+        raise OuzelError(f"{name}: is none, or was cut short ({error})") from None
+
+
+def _checked(
+    path: Path | str, metadata: Mapping[str, str], tensors: dict[str, np.ndarray]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     described = _described(path, metadata)
     if digest_of(metadata[KEY], tensors, described["format"]) != metadata.get("digest"):
         raise OuzelError(f"{path}: the model file is damaged (its digest does not match); copy or train it again")
@@ -78,7 +111,7 @@ def read_some(path: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[st
     return _described(path, metadata), tensors
 
 
-def _described(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+def _described(path: Path | str, metadata: Mapping[str, str]) -> dict[str, Any]:
     try:
         described: dict[str, Any] = json.loads(metadata[KEY])
         if described["format"] not in (FORMAT, WHOLE):
@@ -112,10 +145,24 @@ def _read(
     except MemoryError:
         raise OuzelError(f"{path}: is larger than the memory that is left") from None
     except (SafetensorError, *UNREADABLE) as error:
-        raise OuzelError(f"{path}: not a model file, or one cut short ({error})") from None
+        raise OuzelError(f"{path}: {_kind_of(path) or f'not a model file, or one cut short ({error})'}") from None
     if KEY not in metadata:
         raise OuzelError(f"{path}: a safetensors file, but not one that Ouzel wrote")
     return metadata, tensors
+
+
+def _kind_of(path: Path) -> str | None:
+    """What a file is that is no model of Ouzel, with what to do; None if it is not known."""
+    with path.open("rb") as file:
+        start = file.read(KNOWN_BY)
+    if VOWPAL_WABBIT.match(start):
+        return "a model of Vowpal Wabbit, which Ouzel does not read; learn its data anew (`ouzel vw` translates commands)"
+    magic = next((name for name, known in MAGIC.items() if start.startswith(known)), None)
+    if magic is not None:
+        return f"{magic}, not a model; `ouzel predict MODEL FILE` has the model first"
+    if start and not any(byte < 9 or 13 < byte < 32 for byte in start):
+        return "text, as examples are, not a model; `ouzel predict MODEL FILE` has the model first"
+    return None
 
 
 def _tensors(file: Any, names: Iterable[str]) -> dict[str, np.ndarray]:

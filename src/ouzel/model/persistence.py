@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,12 +29,13 @@ from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked, State
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
-from ouzel.model.model_file import FORMAT, UNREADABLE, WHOLE, read, read_some, write
+from ouzel.model.model_file import FORMAT, UNREADABLE, WHOLE, read, read_bytes, read_some, write
 from ouzel.model.tensor_reader import TensorReader, check_room
-from ouzel.model.tensor_writer import TensorWriter
+from ouzel.model.tensor_writer import Tensor, TensorWriter
 from ouzel.ranges import Table, check_stored
 from ouzel.streams.sources.error_context import reason_of
 
+PICKLED = "a pickled model"  # as messages call it
 BESIDE = "beside."  # before the names of arrays that are not of the model
 LENGTHS, NAMES, NOTES = "names.lengths", "names.text", "notes"  # arrays: bytes of each name and 1, the names, JSON
 MOST_NAMES, MOST_TEXT, MOST_NOTES = 1 << 21, 1 << 28, 1 << 20  # names; bytes of them, and of notes that are packed
@@ -75,16 +77,36 @@ def save(
     for processes that map them. What reading would refuse is not written.
     """
     check_readable(model, path)
-    described = describe(model, notes or {})
+    described, tensors = _described(model, notes or {}, beside, whole)
+    with write_atomically(path) as file:
+        write(file, described, tensors)
+
+
+def to_bytes(model: Model) -> bytes:
+    """A model as the bytes of a file: what is pickled of it, as small as the file is."""
+    check_readable(model)
+    file = BytesIO()
+    write(file, *_described(model, {}, None, False))
+    return file.getvalue()
+
+
+def from_bytes(data: bytes) -> Model:
+    """The model that `to_bytes` wrote."""
+    return _built(PICKLED, read_bytes(data, PICKLED), lambda model, notes, reading: model)
+
+
+def _described(
+    model: Model, notes: dict[str, Any], beside: tuple[Any, Any] | None, whole: bool
+) -> tuple[dict[str, Any], list[Tensor]]:
+    """The description and the tensors of a model's file."""
+    described = describe(model, notes)
     writer = TensorWriter(whole or not _is_bounded(model))
     for layout, state, prefix in _states_of(model, beside):
         writer.add_state(layout, state, prefix)
     _add_names(writer, described.pop("names"))
     writer.add_text(NOTES, json.dumps(described.pop("notes"), ensure_ascii=False).encode(), MOST_NOTES)
     how, tensors = writer.finish()
-    described = {"format": FORMAT, "version": __version__, **described, "stored": how}
-    with write_atomically(path) as file:
-        write(file, described, tensors)
+    return {"format": FORMAT, "version": __version__, **described, "stored": how}, tensors
 
 
 def _states_of(model: Model, beside: tuple[Any, Any] | None) -> Iterable[tuple[Any, Any, str]]:
@@ -193,7 +215,16 @@ def load_parts(
     mapped: bool = False,
 ) -> Built:
     """What is built of the model that `save` wrote, the notes saved with it, and the arrays of the file."""
-    described, tensors = read(as_path(path), mapped)
+    return _built(path, read(as_path(path), mapped), build)
+
+
+def _built(
+    path: str | Path,
+    stored: tuple[dict[str, Any], dict[str, np.ndarray]],
+    build: Callable[[Model, dict[str, Any], TensorReader], Built],
+) -> Built:
+    """What is built of the description and the tensors of a file."""
+    described, tensors = stored
     with _line_of(path):
         parts = _rebuild(described, reading_of(described, tensors))
     try:

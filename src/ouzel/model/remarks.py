@@ -19,8 +19,10 @@ from ouzel.learners import feature_moments, protocol
 from ouzel.learners.auto.outliers import FAR, KNOWN_FROM, STRIKING
 from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features
 from ouzel.streams.block import Block
+from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, reconcile
 
-COLUMN, LABEL, GROUP = "column", "label", "group"  # kinds of remarks: a model makes one of each
+COLUMN, LABEL, GROUP, KINDS = "column", "label", "group", "kinds"  # kinds of remarks: a model makes one of each
+SAY = {NUMBER: ("numbers", "numeric"), CATEGORY: ("words", "categorical")}  # what values are, and the option
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
 SCALED = f"such values hardly move the scale; {UNKNOWN}"
 UNSCALED = f"this learner takes it as it is; --standardize keeps such values from spoiling a column; {UNKNOWN}"
@@ -49,6 +51,12 @@ class Remark(NamedTuple):
 def outlier_of(model: Any) -> int:
     """The slot of the first feature that had a value of 1,000 times its usual size; 0 if none had."""
     return 0 if model.scales is None else int(model.scales.totals[OUTLIER])
+
+
+def reconcile_to_predict(model: Any, space: FeatureSpace) -> None:
+    """Refuse examples whose features the model cannot know; note what is to be said of their columns."""
+    reconcile(model.space, space)
+    model.remark = model.remarks.of_kinds(model, space) or model.remark
 
 
 def absent_classes(model: Any) -> str | None:
@@ -84,6 +92,28 @@ class Remarks:
             found += _in_groups(model, block, block.groups)
         self.made |= {remark.kind: remark for remark in found}
         return "\n".join(map(str, found)) or None
+
+    def of_kinds(self, model: Any, space: FeatureSpace) -> str | None:
+        """What is to be said of examples whose columns hold other values than the model was learnt from, one by one.
+
+        A value alone is a number or a word as it comes, as in dictionaries; of a table, columns decide. So codes that
+        were learnt as words may be read as numbers, and none of them is known.
+        """
+        if model.space.kinds or not model.space.open_vocabulary or not space.kinds or KINDS in self.made:
+            return None
+        learnt: dict[str, set[str]] = {}
+        for _, name in model.names.to_json():
+            column, equals, _ = name.partition("=")
+            learnt.setdefault(column, set()).add(CATEGORY if equals else NUMBER)
+        for column, kind in space.kinds.items():
+            other = learnt.get(column, set()) - {kind}
+            if kind in SAY and column in learnt and kind not in learnt[column] and other & SAY.keys():
+                before, option = SAY[next(iter(other))]
+                found = f"holds {SAY[kind][0]} here, and the model learnt it as {before}, from values one at a time"
+                remark = Remark(KINDS, f"column {column!r}", 0, found, f"if they are the same, give {option}={column!r}")
+                self.made[KINDS] = remark
+                return f"{remark.about} {remark.found}; {remark.advice}"
+        return None
 
     def _in_columns(self, model: Any, block: Block) -> Iterator[Remark]:
         """The first value of 1,000 times the root mean square of its feature, and far beyond all of the sample."""

@@ -13,7 +13,7 @@ import numpy as np
 from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
 from ouzel.kernels.forks import hold_in_forks
-from ouzel.layout import bytes_of
+from ouzel.layout import bytes_of, flat
 from ouzel.learners.protocol import Multiclass
 from ouzel.learners.rows import largest_id
 from ouzel.ranges import memory
@@ -178,6 +178,20 @@ def _features_of(model: Any, block: Block) -> tuple[int, np.ndarray]:
     """The largest feature id of a block, and the ids that are to get slots: of examples that change something."""
     largest = int(largest_id(block.indices, block.offsets[0], block.offsets[-1]))
     return largest, NO_IDS if model.slot_map is None else model.slot_map.new_in(block)
+
+
+def bytes_used(model: Any) -> int:
+    """Bytes of a model's states; a budgeted learner counts as its paper does."""
+    if model.budgeted:
+        return sum(int(model.module.bytes_used(state)) for state in model.states)
+    held = sum(array.nbytes for state in model.states for _, array in flat(state))
+    return int(held + model.preparation.nbytes(model.capacity))
+
+
+def forget_names(model: Any) -> None:
+    """Have a budgeted learner keep the names of its members only."""
+    if model.budgeted:
+        model.names.restrict(model.preparation.with_groups(map(model.module.members, model.states)) - 1)
 
 
 def grown_states(model: Any, capacity: int) -> list[Any]:

@@ -153,7 +153,7 @@ def _forget_alike(base: Model, examples: int) -> None:
     """Let a base forget what a model that went on from it has forgotten of it, when it has learnt so many examples."""
     every = base.preparation.every
     for _ in range(examples // every - base.examples // every if every else 0):
-        base.preparation.fade(base.module, base.states, base.settings)
+        base.used_slots.fade(base)
         if base.preparation.class_weights is not None:
             base.preparation.class_weights.fade(base.preparation.kept)
 

@@ -22,10 +22,14 @@ from ouzel.terms.names import DOMAINS, FAMILIES, NORMS, RESOLVERS, l1_and_l2, na
 BALANCED = "balanced"
 CLASS_WEIGHTS = Range(0.0, 1e9)
 LEVELS, MOST_LEVELS = Range(0.01, 0.999), 16  # of intervals: shares of examples that they hold
+CALLED = {
+    **dict.fromkeys(("eta0", "lr", "step_size"), "learning_rate"),
+    **dict.fromkeys(("max_iter", "n_iter", "epochs", "n_epochs", "num_epochs"), "passes"),
+    **dict.fromkeys(("random_state", "random_seed"), "seed"),
+}
+"""Settings of other libraries that have another name here."""
 OTHER_NAMES = {
-    **dict.fromkeys(("eta0", "lr", "step_size"), "which is called learning_rate here"),
-    **dict.fromkeys(("max_iter", "n_iter", "epochs"), "which is called passes here"),
-    **dict.fromkeys(("random_state", "random_seed"), "which is called seed here"),
+    **{name: f"which is called {here} here" for name, here in CALLED.items()},
     **dict.fromkeys(("alpha", "reg_lambda", "weight_decay"), "a strength of which is called l2, or l1, here"),
     **dict.fromkeys(("tol", "early_stopping", "n_iter_no_change"), "which one pass over a stream does without"),
     **dict.fromkeys(("half_life", "fading_factor"), "which is called forget in Python, --half-life in commands"),

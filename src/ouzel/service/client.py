@@ -15,6 +15,7 @@ import httpx
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.streams.formats.catalogue import find
+from ouzel.streams.values import BadValueError, json_value
 
 if TYPE_CHECKING:
     from ouzel.streams.labels import Label
@@ -67,11 +68,11 @@ class Client:
         """
         key = id if id is not None or "_id" in example else uuid.uuid4().hex
         headers = {} if key is None else {"Idempotency-Key": key}
-        return self._json("POST", "learn", json=example, headers=headers)
+        return self._json("POST", "learn", json=as_json(example), headers=headers)
 
     def learn_many(self, examples: Iterable[Example]) -> Iterator[dict[str, Any]]:
         """Learn examples as they come; yield a summary of each request: how many were learnt, repeated, refused."""
-        return self.learn_lines(json.dumps(example).encode() for example in examples)
+        return self.learn_lines(json.dumps(as_json(example)).encode() for example in examples)
 
     def learn_lines(self, lines: Iterable[bytes], kind: str = LINES) -> Iterator[dict[str, Any]]:
         """Learn lines of text in the format of a media type; yield a summary of each request."""
@@ -83,15 +84,15 @@ class Client:
 
     def predict(self, example: Example | Sequence[Example]) -> Any:
         """Return the prediction for an example, or a list of those for several."""
-        return self._json("POST", "predict", json=example if isinstance(example, Mapping) else list(example))
+        return self._json("POST", "predict", json=as_json(example) if isinstance(example, Mapping) else [*map(as_json, example)])
 
     def label(self, id: str, label: Label) -> dict[str, Any]:
         """Learn the example that was predicted with the member `_id`, now that its label is known."""
-        return self._json("POST", "label", json={"id": id, "label": label})
+        return self._json("POST", "label", json=as_json({"id": id, "label": label}))
 
     def explain(self, example: Example) -> dict[str, Any]:
         """Return the contribution of each feature of an example to the margin."""
-        return self._json("POST", "explain", json=example)
+        return self._json("POST", "explain", json=as_json(example))
 
     def top(self, n: int = 20) -> list[dict[str, Any]]:
         """Return the most important features of each class."""
@@ -131,6 +132,24 @@ class Client:
             time.sleep(wait)
             wait *= 2
         raise AssertionError("the last try returns or raises")
+
+
+def as_json(example: Example) -> dict[str, Any]:
+    """An example as JSON, its values as `learn_one` takes them; OuzelError names a member that has none.
+
+    >>> from datetime import date
+    >>> as_json({"label": "late", "at": date(2024, 1, 31)})
+    {'label': 'late', 'at': '2024-01-31'}
+    """
+    found = {}
+    for name, value in example.items():
+        try:
+            found[str(name)] = member = json_value(value)
+            json.dumps(member, allow_nan=False)
+        except (ValueError, TypeError) as error:
+            expected = error.expected if isinstance(error, BadValueError) else "expected a finite number"
+            raise OuzelError(f"member {name!r} is {value!r}; {expected}") from None
+    return found
 
 
 def _detail(response: httpx.Response) -> str:

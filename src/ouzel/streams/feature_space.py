@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.errors import DataError, UnexpectedError
+from ouzel.errors import DataError, OuzelError, UnexpectedError
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.missing import NA_FEATURE
@@ -92,7 +92,10 @@ class FeatureSpace(NamedTuple):
             column = name.removesuffix(f"={NA_FEATURE}")
             place = (self.places() or {}).get(name)
             return self.place_of_missing(column) if place is None and column != name else place
-        return feature_id(numeric_id(name), seed, bits)
+        try:
+            return feature_id(numeric_id(name), seed, bits)
+        except UnicodeEncodeError:
+            raise OuzelError(f"feature {name!r} is no text: {HALF}") from None
 
     def place_of_missing(self, column: str) -> int | None:
         """The id, above those of an array's columns, that means that one is missing; None if there is none."""
@@ -104,6 +107,7 @@ class FeatureSpace(NamedTuple):
         return None if place is None else place + self.width
 
 
+HALF = "it has half of a surrogate pair, which is no character"
 NOTHING_KNOWN = FeatureSpace()
 
 

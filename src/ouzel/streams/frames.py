@@ -15,7 +15,7 @@ from ouzel.streams.labels import encode_labels
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.sources.error_context import wrap_errors
-from ouzel.streams.values import NAMED_BY_TEXT, word_of
+from ouzel.streams.values import NAMED_BY_TEXT, plain_value, word_of
 from ouzel.streams.weights import as_weights
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NUMBERS = {np.dtype(kind) for kind in "bhilqBHILQfd"}
 """Types of columns whose memory Arrow takes as it is."""
+LISTS = {list, tuple, set, frozenset, np.ndarray}
 
 
 def is_table(data: Any) -> bool:
@@ -104,6 +105,9 @@ def arrow_ready(frame: Any) -> Any:
         different = getattr(kind, "categories", column)
         if getattr(different.dtype, "hasobject", False):
             kinds = {type(value) for value in different if not is_missing(value)}
+            if len(kinds) > 1 and kinds & LISTS:
+                changed[place] = column.astype(object).map(_as_list)
+                continue
             if (len(kinds) > 1 and str in kinds) or {one.__name__ for one in kinds} & NAMED_BY_TEXT:
                 words = column.astype(object).map(lambda value: None if is_missing(value) else word_of(value))
                 changed[place] = words
@@ -113,6 +117,17 @@ def arrow_ready(frame: Any) -> Any:
     for place, column in changed.items():
         frame.isetitem(place, column)
     return frame
+
+
+def _as_list(value: Any) -> list[str] | None:
+    """A cell of a column that has lists, and words or numbers too, as a list of words."""
+    plain = plain_value(value)
+    if plain is None:
+        return None
+    items = plain if isinstance(plain, list) else [value]
+    if any(isinstance(plain_value(item), list) for item in items):
+        raise OuzelError(f"table: found {value!r}; expected words or numbers in a list, and no lists")
+    return [word_of(item) for item in items if plain_value(item) is not None]
 
 
 def table_blocks(

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ouzel.errors import DataError, OuzelError, listed
+from ouzel.flags import flag_of
 from ouzel.numerals import is_number, plain_amount
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.feature_space import HALF
 from ouzel.streams.feature_specs import matches
 from ouzel.streams.options import Options
+from ouzel.streams.positive_label import PositiveLabel
 from ouzel.streams.truth_values import TRUTHS
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
 INFINITE = "expected a finite number or a name as label, or nothing"
 MOST_GROUP = 2**63
+DIGITS = 15  # that any number of double precision has
 
 
 def find_label(
@@ -73,17 +77,45 @@ def _reads_as_number(column: str) -> bool:
 def label_of(value: object) -> Label | None:
     """The label in a cell: a number or a truth value if it reads as one, None if it is empty or no finite number.
 
-    >>> [label_of(cell) for cell in (" spam ", "3.0", "TRUE", True, "", "nan")]
-    ['spam', 3, True, True, None, None]
+    A whole number of so many digits that a number of double precision would be another one, such as that of a bank
+    account, is a word.
+
+    >>> [label_of(cell) for cell in (" spam ", "3.0", "TRUE", True, "", "nan", "9007199254740993")]
+    ['spam', 3, True, True, None, None, '9007199254740993']
     """
     if value is None or isinstance(value, bool):
         return value
-    if not isinstance(value, (int, float)):
+    if isinstance(value, int):
+        return value if is_exact(value) else str(value)
+    if not isinstance(value, float):
         text = str(value).strip()
         if not is_number(text):
             return TRUTHS.get(text.lower(), text or None)
+        if len(text) > DIGITS and text.lstrip("+-").isdecimal() and not is_exact(int(text)):
+            return text
         value = float(text)
     return tidy(value) if math.isfinite(value) else None
+
+
+def is_exact(number: int) -> bool:
+    """Whether a whole number is one of double precision."""
+    return abs(number) <= 2**53 or (number.bit_length() <= 1024 and float(number) == number)
+
+
+def as_one(labels: Iterable[Label | None]) -> str | None:
+    """The remark on a truth value and a number among labels that are one class, as they are equal; None if none is.
+
+    >>> as_one([True, 2, 1])
+    'labels true and 1 are one class; write them alike if they are meant to be, or as other words'
+    """
+    known = set(map(repr, labels))
+    for truth, number in (("True", "1"), ("False", "0")):
+        if truth in known and number in known:
+            return (
+                f"labels {truth.lower()} and {number} are one class; "
+                "write them alike if they are meant to be, or as other words"
+            )
+    return None
 
 
 def is_infinite(value: object) -> bool:
@@ -93,13 +125,32 @@ def is_infinite(value: object) -> bool:
     return isinstance(value, float) and math.isinf(value)
 
 
-def as_sign(label: Label | None, positive: str) -> int | None:
+def as_sign(label: Label | None, positive: PositiveLabel) -> int | None:
     """1 for the label that counts as positive, by name or value; -1 for any other label."""
     if label is None:
         return None
     wanted = label_of(positive)
     same = label == wanted and isinstance(label, bool) == isinstance(wanted, bool)
-    return 1 if same or label == positive else -1
+    sign = 1 if same or label == str(positive) else -1
+    positive.note(label, sign)
+    return sign
+
+
+def signs_of(numbers: np.ndarray, positive: PositiveLabel) -> np.ndarray:
+    """The signs (n,) of labels that are numbers (n,), NaN where there is none.
+
+    >>> positive = PositiveLabel("2")
+    >>> signs_of(np.array([2.0, 3.0, np.nan]), positive).tolist(), positive.is_met
+    ([1.0, -1.0, nan], True)
+    """
+    wanted = label_of(positive)
+    is_word = wanted is None or isinstance(wanted, (str, bool))
+    same = np.zeros(len(numbers), np.bool_) if is_word else numbers == wanted
+    if not positive.is_met:
+        for number in np.unique(numbers[~np.isnan(numbers)])[: MOST_LISTED + 1].tolist():
+            positive.note(tidy(number), -1)
+        positive.is_met = bool(same.any())
+    return np.where(np.isnan(numbers), np.nan, np.where(same, 1.0, -1.0))
 
 
 def group_id(value: object, seed: int) -> int:
@@ -124,6 +175,7 @@ MOST_WHOLE = 100  # different whole numbers that may be classes, even with few e
 FEWEST_AMOUNTS = 10  # different words for numbers
 FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
 MOST_LISTED = 10  # labels in a remark
+UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many
 AS_NUMBERS = "labels are numbers ({}): learning to predict them; --loss logistic learns classes"
 
 
@@ -172,6 +224,17 @@ def why_numbers(block: Block) -> str:
     return ""
 
 
+def check_few_classes(block: Block) -> None:
+    """Refuse more classes that are numbers than a stream usually has, by its first block, unless they are asked for."""
+    labels = block.labels[~np.isnan(block.labels)]
+    different = len(np.unique(labels))
+    if block.label_names is None and different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
+        raise OuzelError(
+            f"labels are {different:,} different numbers in {len(labels):,} examples; is this the label? "
+            f"{flag_of('most_classes')} {UNASKED} learns so many classes, --loss squared predicts numbers"
+        )
+
+
 def classes_in(block: Block, otherwise: str = "--task regression predicts numbers") -> list[str]:
     """The remark on labels that are three or more whole numbers and are taken as classes: one line or none.
 
@@ -207,6 +270,11 @@ def check_label(label: object) -> None:
     _check_there(label)
     if not isinstance(label, (str, bool, int, float)):
         raise OuzelError(f"a label is text, a number, or true or false; got {label!r}")
+    if isinstance(label, str) and not label.isascii():
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise OuzelError(f"the label {label!r} is no text: {HALF}") from None
     if isinstance(label, float) and math.isinf(label):
         raise OuzelError(f"the label is {label}; expected a finite number, or a name")
 
@@ -247,6 +315,7 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
     given = [_known(label.item() if isinstance(label, np.generic) else label) for label in listed]
     if len(given) != count:
         raise DataError(f"there are {count} examples but {len(given)} labels; give one for each")
+    given = [label_of(label) if type(label) is int and not is_exact(label) else label for label in given]
     kinds = {type(label) for label in given}
     if kinds <= {int, float, type(None)}:
         numbers = np.array([math.nan if label is None else label for label in given], np.float64)

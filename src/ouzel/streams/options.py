@@ -13,6 +13,7 @@ from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NOTHING_KNOWN, NUM
 from ouzel.streams.feature_specs import DerivedFeatures, matches
 from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
+from ouzel.streams.positive_label import PositiveLabel
 
 ON_ERROR = ("raise", "skip")
 MISSING = ("indicator", "absent")
@@ -45,7 +46,7 @@ class Options:
     """Seed of that hash."""
     label: str | None = None
     """The column of a table that holds the label."""
-    label_positive: str | None = None
+    label_positive: PositiveLabel | None = None
     """This label (or any list of labels with it) is +1, every other -1."""
     weight: str | None = None
     """The column with importance weights."""
@@ -107,6 +108,8 @@ class Options:
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
+        if self.label_positive is not None:
+            object.__setattr__(self, "label_positive", PositiveLabel(self.label_positive))
         requested = self.requested.in_order(self.skips)
         for name, value in requested._asdict().items():
             object.__setattr__(self, name, value)

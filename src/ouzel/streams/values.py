@@ -111,6 +111,22 @@ def plain_value(value: Any) -> Any:
     raise BadValueError(WORD)
 
 
+def json_value(value: Any) -> Any:
+    """A value, or a dictionary or list of values, as JSON has it, so that it has the same features.
+
+    >>> json_value({"at": date(2024, 1, 31), "price": np.float32(1.5), "took": timedelta(minutes=1), "age": float("nan")})
+    {'at': '2024-01-31', 'price': 1.5, 'took': 60.0, 'age': None}
+    """
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): json_value(member) for name, member in value.items()}
+    plain = plain_value(value)
+    if isinstance(plain, list):
+        return [json_value(item) for item in plain]
+    return plain.isoformat() if isinstance(plain, MOMENTS) else plain
+
+
 def _of_numpy(value: Any) -> Any:
     """A scalar of NumPy as one of Python."""
     if isinstance(value, np.datetime64):
@@ -224,6 +240,8 @@ def _date(name: Any, plain: Any) -> dict[Any, float]:
 def _words(name: Any, value: Any, plain: Any, kind: str | None, prefix: str) -> tuple[str, list[str]] | None:
     """The words of a list or a text in their order, after what stands before each; None for other values."""
     if isinstance(plain, list):
+        if any(isinstance(plain_value(item), list) for item in plain):
+            raise BadValueError("expected words or numbers in a list, and no lists")
         return f"{name}=", [word_of(item) for item in plain if plain_value(item) is not None]
     if kind != TEXT or plain is None:
         return None

@@ -205,6 +205,8 @@ class Contest:
                     found = run(self.chosen, stream, title=titled(files), **settings)
                 for line in [*stream.remarks, *remarks]:
                     screen.say(line)
+                if stream.options.label_positive is not None:
+                    stream.options.label_positive.check_met(titled(files))
             if self.shuffles:
                 found = run(self.chosen, block, shuffles=self.shuffles, title=titled(files), **settings)
         if not self.quiet:

@@ -125,7 +125,7 @@ def run_compile(
 
 def settle_family(folder: Path, family: str | None) -> None:
     """Set the family of processors that the kernels of a folder are compiled for; None keeps the present one."""
-    from ouzel.kernels.cache import FAMILIES, PROCESSOR, supports
+    from ouzel.kernels.cache import FAMILIES, MAKE_SAFE, PROCESSOR, make_folder, supports, unsafe_reason
 
     if family is not None and family not in FAMILIES:
         raise OuzelError(f"--cpu takes one of {', '.join(FAMILIES)}; got {family!r}")
@@ -133,7 +133,10 @@ def settle_family(folder: Path, family: str | None) -> None:
         raise OuzelError(
             f"this machine's processor is not one of {family}, and runs what it compiles; name an older one"
         )
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
+    reason = unsafe_reason(str(folder))
+    if reason is not None:
+        raise OuzelError(f"{folder} {reason}, and kernels are code; {MAKE_SAFE}, or name another folder")
     if family is not None:
         with write_atomically(folder / PROCESSOR) as file:
             file.write(json.dumps({"family": family}).encode())

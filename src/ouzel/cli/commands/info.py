@@ -7,6 +7,7 @@ from typing import Annotated
 
 from ouzel.cli import options
 from ouzel.cli.parameters import argument
+from ouzel.errors import printable
 
 
 def run_info(
@@ -22,4 +23,4 @@ def run_info(
     from ouzel.training.inspection import info
 
     found = info(model)
-    print(json.dumps(found.to_json(), ensure_ascii=False) if json_ else found)
+    print(json.dumps(found.to_json(), ensure_ascii=False) if json_ else printable(found, but="\n"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ouzel.cli import log_options, options
 from ouzel.cli.parameters import FILE, LEVEL, choice, option
 from ouzel.cli.parameters import only as only_options
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,9 +126,9 @@ def predict(
                 if json_:
                     _print_json(part)
                 else:
-                    _print_table(part, bare=only is not None, header=only is None and number == 0)
-    for line in stream.remarks:
-        print(line, file=sys.stderr)
+                    _print_table(part, only is not None, only is None and number == 0, second_class(learnt))
+    for line in [*stream.remarks, *filter(None, [learnt.remark])]:
+        print(printable(line), file=sys.stderr)
     if identity.others:
         said = f"{identity.others:,} labels are of another kind than the model's, and left out"
         print(said, file=sys.stderr)
@@ -187,14 +187,24 @@ class Watch:
             print(change, file=sys.stderr)
 
 
-def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:
-    """Print columns separated by tabs; `bare` prints the names of rows and the predictions only."""
+def _print_table(columns: dict[str, Any], bare: bool, header: bool, positive: Any = None) -> None:
+    """Print columns separated by tabs; `bare` prints the names of rows and the predictions only.
+
+    Of two classes the heading says that the one probability is that of the `positive` class.
+    """
     if bare:
         columns = {name: values for name, values in columns.items() if name not in ("row", "actual")}
     if header:
-        print("\t".join(map(_cell, columns)))
+        headings = [f"probability of {positive}" if name == "probability" else name for name in columns]
+        print("\t".join(map(_cell, headings)))
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     sys.stdout.write("".join("\t".join(map(_cell, row)) + "\n" for row in rows))
+
+
+def second_class(model: Model) -> Any:
+    """The class of two that a probability is of; None where there are more, or numbers."""
+    known = model.classes.in_order()
+    return known[1] if len(known) == 2 else None
 
 
 def _print_json(columns: dict[str, Any]) -> None:
@@ -235,6 +245,7 @@ def _send(found: Iterable[dict[str, Any]], url: str) -> int:
 def _cell(value: Any) -> str:
     """Write a cell; one that would not stay one by itself stands in quotation marks, as in files."""
     text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = printable(text, but="\t\r\n")  # which stand in quotation marks
     return '"{}"'.format(text.replace('"', '""')) if TO_QUOTE.search(text) else text
 
 

@@ -56,6 +56,8 @@ def run_test(
         with read(files, format=format, **options.reading_as_learnt(learnt, notes, columns.keywords())) as stream:
             if learns_numbers(learnt.learner) and not (learnt.task.numbers or learnt.task.groups):
                 remarks += classes_in(stream.first(), "train with --task regression to predict numbers")
+            stream.first()
+            remarks += filter(None, [learnt.remarks.of_kinds(learnt, stream.space)])
             found[path] = evaluate(learnt, stream)
             remarks += stream.remarks
 

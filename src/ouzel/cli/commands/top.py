@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ouzel.cli import options
 from ouzel.cli.parameters import FILE, choice, option
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, printable
 from ouzel.files import check_place
 from ouzel.ranges import COUNT, check
 
@@ -59,7 +59,7 @@ def top(
     """
     check("-n", COUNT, n)
     from ouzel.evaluation.formatting import feature_lines, named
-    from ouzel.evaluation.predictions import check_ending, write_predictions
+    from ouzel.evaluation.predictions import as_tables, check_ending, write_predictions
     from ouzel.model import persistence
     from ouzel.model.answers import Feature
     from ouzel.model.importance import as_json, heaviest, most_important
@@ -94,9 +94,7 @@ def top(
         if output is not None:
             print(f"{write_predictions([table], output):,} weights written to {output}", file=sys.stderr)
         if save_to is not None:
-            import pyarrow
-
-            count = write_table(save_to, [pyarrow.table(table)], replace=True)
+            count = write_table(save_to, as_tables([table]), replace=True)
             print(f"{count:,} weights written to {save_to.rpartition('#')[2]}", file=sys.stderr)
         return
     ends_of_weights = [
@@ -114,7 +112,7 @@ def top(
     more_lines = [] if listed is not None or direction is not None else _by_column(learnt, columns)
     for number, ((label, column), found) in enumerate(zip(columns, spectra, strict=True)):
         if label is not None:
-            print(("\n" if number else "") + f"for {label}")
+            print(("\n" if number else "") + f"for {printable(label)}")
         if direction is not None:
             print(f"direction {direction} of the sketch")
         by_column, by_pair = more_lines[number] if more_lines else ([], [])

@@ -11,7 +11,7 @@ from ouzel.cli import log_options, model_options, options
 from ouzel.cli.parameters import FOLDER, MODEL, Kind, option, values
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
 from ouzel.cli.ui.training_report import Heartbeat, OutputOptions, checkpoints_of, report_training
-from ouzel.errors import ContradictionError, OuzelError
+from ouzel.errors import ContradictionError, DataError, OuzelError
 from ouzel.flags import flag_of
 from ouzel.learners.catalogue import DEFAULT
 from ouzel.ranges import COUNT, check
@@ -192,6 +192,8 @@ def train(
 
             session.block_cache = cache_for(saving.cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
+    if isinstance(failed, DataError):
+        raise failed
 
     def saved(path: str) -> None:
         if failed is not None:
@@ -241,6 +243,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             with interrupt:
                 session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
                 try:
+                    session.check_labels()
                     session.end()
                 except OuzelError as error:
                     failed = error

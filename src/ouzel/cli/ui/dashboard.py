@@ -14,7 +14,8 @@ from rich.text import Text
 
 from ouzel.cli.ui.progress import Screen, in_column
 from ouzel.evaluation.curve import Point
-from ouzel.evaluation.formatting import NAMES, figure, named, printable, ranking, short, size
+from ouzel.errors import printable
+from ouzel.evaluation.formatting import NAMES, figure, named, ranking, short, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.extras import need

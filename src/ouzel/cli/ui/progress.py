@@ -8,6 +8,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from ouzel.errors import printable
 from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.formatting import NAMES, figure, short
 from ouzel.evaluation.metrics import Scores
@@ -81,6 +82,7 @@ class Screen:
 
     def print(self, line: str) -> None:
         """Print a line above the live one."""
+        line = printable(line, but="\n")
         if self.live:
             self.console.print(line, soft_wrap=True, markup=False, emoji=False)
         else:

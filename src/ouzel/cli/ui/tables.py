@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ouzel.comparison.tables import Table as Results
-from ouzel.evaluation.formatting import printable
+from ouzel.errors import printable
 
 WIDEST = 1000
 STEPS = "best step"  # the column whose cells may take several lines
@@ -85,7 +85,7 @@ def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 def show_named(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows of figures with their names at the end; columns that do not fit follow below, with the names again."""
-    rows = [(*row[:-1], printable(row[-1])) for row in rows]
+    titles, rows = [*map(printable, titles)], [(*row[:-1], printable(row[-1])) for row in rows]
     names, *figures = (
         max(map(len, column)) for column in zip(*((row[-1], *row[:-1]) for row in (titles, *rows)), strict=True)
     )
@@ -98,7 +98,7 @@ def show_named(console: Console, titles: Sequence[str], rows: Sequence[Sequence[
 
 def named_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     """Return a table of right-aligned figures; the last column is text and may be cut off."""
-    rows = [(*row[:-1], printable(row[-1])) for row in rows]
+    titles, rows = [*map(printable, titles)], [(*row[:-1], printable(row[-1])) for row in rows]
     table = Table(box=None, pad_edge=False, header_style="bold")
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
     for title, width in zip(titles[:-1], widths, strict=False):

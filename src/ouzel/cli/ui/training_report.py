@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ouzel.cli.ui.outputs import Written, added_to, titled, write_outputs
 from ouzel.deferred import deferred
-from ouzel.errors import OuzelError
-from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, printable, ranking, settings
+from ouzel.errors import OuzelError, printable
+from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, ranking, settings
 
 if TYPE_CHECKING:
     from ouzel.cli.ui.progress import Screen
@@ -73,7 +73,7 @@ def report_training(
     def show() -> None:
         show_answer(model, report, options.top)
         for given in figures.values():
-            print("\n".join(given.facts))
+            print("\n".join(map(printable, given.facts)))
 
     added = added_to(options.to, files, lambda: [{"model": output, **vars(report)}])
     write_outputs([saved, (options.plot, "curve drawn in", draw), added], answer if options.as_json else None, show)
@@ -85,11 +85,11 @@ def show_answer(model: Model, report: Report, top: int) -> None:
     heading = f"{report.learner}  {settings(report.settings)}"
     print(textwrap.fill(heading, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     for name, value in report.facts:
-        print(f"  {name:<13}{value}")
+        print(f"  {name:<13}{printable(value)}")
     if top > 0:
         _show_features(model, top)
     for warning in report.warnings:
-        print("\n" + textwrap.fill(f"warning: {warning}", WIDTH))
+        print("\n" + textwrap.fill(f"warning: {printable(warning)}", WIDTH))
     print()
 
 
@@ -105,12 +105,12 @@ def _show_features(model: Model, top: int) -> None:
                 WIDTH - 13,
                 "  ",
             )
-            print(f"  {label!s:<10} " + "  ".join(shown))
+            print(f"  {printable(label):<10} " + "  ".join(shown))
         if len(columns) > MOST_CLASSES_SHOWN:
             print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
         return
     label, column = columns[0]
-    print(f"{ranking(model)} features" + ("" if label is None else f" (positive weights speak for {label})"))
+    print(f"{ranking(model)} features" + ("" if label is None else f" (positive weights speak for {printable(label)})"))
     for line in feature_lines(column):
         print(line)
 

@@ -201,7 +201,8 @@ def fade(state: State, kept: float, settings: Settings) -> None:
         state.table[:, 0], state.table[:, 2], state.seen[1] = weights(state, settings), 0.0, 0.0
     state.table[:, 1] *= np.float32(kept)
     if applies(settings.penalty):
-        state.table[:, 3] = _doses(state.table[:, 1], settings)
+        learnt = np.flatnonzero(state.table[:, 1])
+        state.table[learnt, 3] = _doses(state.table[learnt, 1], settings)
 
 
 def _doses(squares: np.ndarray, settings: Settings) -> list[float]:

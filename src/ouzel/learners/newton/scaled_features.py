@@ -123,7 +123,7 @@ def fade_scales(state: Any, kept: float, settings: Any) -> None:
         return
     sketch = state.sketch
     table, before = sketch.table, sketch.table[:, 1].copy()
-    weight = table @ sketch.coefficients * before
+    weight = (table * sketch.coefficients).sum(axis=1) * before  # row by row, so that the bits of one are its own
     ratio, first = kept ** (-0.25 if settings.normalised else -0.5), np.full(len(table), first_scale(settings))
     if settings.normalised:
         first = np.divide(first, state.largest, out=first, where=state.largest > 0.0)
@@ -131,4 +131,4 @@ def fade_scales(state: Any, kept: float, settings: Any) -> None:
     sketch.coefficients[LEAD:] /= ratio
     table[:, 0] = 0.0
     scaled = np.divide(weight, table[:, 1], out=np.zeros_like(weight), where=before > 0.0)
-    table[:, 0] = scaled - table @ sketch.coefficients
+    table[:, 0] = scaled - (table * sketch.coefficients).sum(axis=1)

@@ -19,6 +19,7 @@ from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, losses_of
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
+from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.labels import check_number
 
@@ -205,12 +206,15 @@ def losses_against(loss: Any, margins: np.ndarray, targets: np.ndarray) -> np.nd
 
 
 def numbers_of(block: Block) -> np.ndarray:
-    """Labels (n,) that are numbers."""
+    """Labels (n,) that are numbers; whole ones of many digits may have been read as words."""
     if block.label_names is not None:
-        raise OuzelError(
-            f"the label {block.label_names[0]!r} is not a number to predict; "
-            "choose another column, or a loss of classes"
-        )
+        for name in block.label_names:
+            if isinstance(name, bool) or not is_number(str(name)):
+                raise OuzelError(
+                    f"the label {name!r} is not a number to predict; choose another column, or a loss of classes"
+                )
+        numbers = np.array([*map(float, block.label_names)])
+        block = block._replace(labels=numbers[block.labels.astype(np.int64)])
     beyond = np.abs(block.labels) > LARGEST
     if beyond.any():
         check_number(block.labels[np.argmax(beyond)])

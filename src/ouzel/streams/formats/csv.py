@@ -218,7 +218,9 @@ def delimited_batches(
     even, ended = 0, False  # rows given out
     last = None  # the last batch of any rows
     parsed = _whole_rows(_arrow_batches(text, names, delimiter, uneven), text, options.on_error == "skip")
-    for batch in chain(_tokenized_batches(text, names, delimiter, uneven) if can_tokenize(delimiter) else (), parsed):
+    doubt = Doubt(names, delimiter, source.name, lines_above(options), say)
+    plain = _tokenized_batches(text, names, delimiter, uneven, doubt) if can_tokenize(delimiter) else ()
+    for batch in chain(plain, parsed):
         if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
             batch, ended = batch.slice(0, uneven.first.number - 1 - even), True  # Arrow reads ahead
         marked = _marked_rows(batch) if text.marked else {}
@@ -271,8 +273,42 @@ def delimited_batches(
         )
 
 
+class Doubt:
+    """Looks for what shows that cells are not what was meant, and says so: quotation marks, and a second header."""
+
+    def __init__(self, names: list[str], delimiter: str, name: str, above: int, say: Callable[[str], None]) -> None:
+        self.name, self.above, self.say, self.several = name, above, say, len(names) > 1
+        between = re.escape(delimiter.encode())
+        cell = rb'(?:"(?:[^"]|"")*+"|[^"\r\n' + between + rb"]*+)"
+        self._sound = re.compile(rb"(?:" + cell + rb"(?:" + between + rb"|\r?\n))*+")
+        plain, quoted = (delimiter.join(f"{mark}{name}{mark}" for name in names).encode() for mark in ("", '"'))
+        self._header = re.compile(rb"^(?:" + re.escape(plain) + rb"|" + re.escape(quoted) + rb")\r?$", re.MULTILINE)
+
+    def look_for_headers(self, text: bytes) -> None:
+        """Say where the first rows repeat the names of the columns."""
+        found = self._header.search(text)
+        if found is not None and self.several:
+            row = self.above + text.count(b"\n", 0, found.start()) + 1
+            self.say(f"{self.name}: row {row} has the names of the columns again, and is read as any other row")
+
+    def look_for_marks(self, text: bytes, rows: int) -> None:
+        """Say where a text, after so many rows, has the first quotation mark that is not around a cell."""
+        found = self._sound.match(text + b"\n")
+        end = len(text) if found is None else found.end()
+        if end >= len(text):
+            return
+        start = text.rfind(b"\n", 0, end) + 1
+        stop = text.find(b"\n", end)
+        line = _beginning(text[start : len(text) if stop < 0 else stop].decode("utf-8", "replace"))
+        row = self.above + rows + text.count(b"\n", 0, start) + 1
+        self.say(
+            f"{self.name}: row {row} has a quotation mark that is not around a cell ({line}); it is read as it stands: "
+            "look whether a separator or another mark is missing"
+        )
+
+
 def _tokenized_batches(
-    text: TextSource, names: list[str], delimiter: str, ragged: SkippedRows
+    text: TextSource, names: list[str], delimiter: str, ragged: SkippedRows, doubt: Doubt
 ) -> Iterator[TokenizedRows]:
     """Yield the rows up to the first piece that is not plain; put back what was not used."""
     tokenizer = CsvTokenizer(names, delimiter)
@@ -280,8 +316,11 @@ def _tokenized_batches(
     while data and len(rest) < PIECE:
         data = text.lines(3 * PIECE)
         rest += data
+        if not ragged.above:
+            doubt.look_for_headers(rest)
         found = tokenizer.tokenize(rest if rest.endswith(b"\n") else rest + b"\n")
         if found is None:
+            doubt.look_for_marks(rest, ragged.above)
             break
         rows, end = found
         rest = rest[end:]

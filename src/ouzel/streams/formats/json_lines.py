@@ -29,7 +29,7 @@ from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
 from ouzel.streams.kernels.lines import SPARE, Problem, count_lines, is_utf8, lines_at
 from ouzel.streams.kernels.new_names import NameEmitter, NewNames, copy_names, empty_seen_set
 from ouzel.streams.kernels.row_buffer import allocate_rows
-from ouzel.streams.labels import Label, as_sign, encode_labels, find_label, is_infinite, label_of, tidy
+from ouzel.streams.labels import Label, as_sign, encode_labels, find_label, is_infinite, label_of, signs_of, tidy
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
@@ -273,10 +273,7 @@ class PlainObjects:
         """Return labels as a block has them, of numbers (n,) and codes (n,) of words that are labels, 0 for none."""
         positive = self.reader.options.label_positive
         if positive is not None:
-            number = label_of(positive)
-            is_word = number is None or isinstance(number, (str, bool))
-            same = np.zeros(len(targets), np.bool_) if is_word else targets == number
-            targets = np.where(np.isnan(targets), np.nan, np.where(same, 1.0, -1.0))
+            targets = signs_of(targets, positive)
         if not codes.any():
             return targets, None
         if (codes > 0).all():

@@ -24,7 +24,7 @@ from ouzel.streams.kernels.lines import Parsed, checked_text, problem_at, too_lo
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.kernels.numbers import ONE, parse_number, plain_features
 from ouzel.streams.kernels.row_buffer import empty_zero_range, record_zeros, sort_row
-from ouzel.streams.labels import Label, as_sign, label_of, labels_in
+from ouzel.streams.labels import Label, as_sign, label_of, labels_in, signs_of
 from ouzel.streams.options import Options
 from ouzel.streams.truth_values import TRUTHS
 
@@ -276,7 +276,7 @@ def name_labels(
     named = np.flatnonzero(spans[:, 0] >= 0)
     labels = block.labels.copy()  # it is compared below with what is written here
     if positive is not None:
-        labels = np.where(np.isnan(labels), np.nan, np.where(labels == as_number(positive), 1.0, -1.0))
+        labels = signs_of(labels, positive)
     wrong: list[int] = []
     codes: dict[Label, int] = {}
     for row in named:

@@ -78,7 +78,7 @@ def is_dictionary(array: pyarrow.Array) -> bool:
 
 
 def as_text(array: pyarrow.Array) -> pyarrow.Array:
-    """An Arrow array of any type as large_binary; text is not checked, for what is not UTF-8 has bytes to hash, too."""
+    """An Arrow array of any type as large_binary; whether it is UTF-8, `not_utf8` says."""
     if is_dictionary(array):
         return as_text(array.dictionary).take(array.indices)
     if is_view(array.type):
@@ -128,7 +128,7 @@ def as_kind(array: pyarrow.Array, kind: str) -> pyarrow.Array:
 def encoded(array: pyarrow.Array, errors: str = "replace") -> tuple[np.ndarray, list[Any]]:
     """A column as positions (n,) in a list of its different cells, -1 where it is null.
 
-    Bytes that are not UTF-8 are an error if `errors` is "strict", so that no two different cells become one.
+    Bytes that are not UTF-8 are replaced, or an error if `errors` is "strict".
     """
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
     codes = filled(encoded.indices.cast(pyarrow.int64()), -1)
@@ -145,6 +145,32 @@ def cells_of(array: pyarrow.Array, errors: str = "replace") -> list[Any]:
     if is_text(array.type):
         return [cell and cell.decode("utf-8", errors) for cell in as_text(array).to_pylist()]
     return list(array.to_pylist())
+
+
+def not_utf8(array: pyarrow.Array) -> np.ndarray:
+    """Which cells (n,) hold bytes that are not UTF-8, alone or in a list: no text can say what they are."""
+    if _is_utf8(array):
+        return np.zeros(len(array), np.bool_)
+    return np.array([not _is_utf8(array.slice(row, 1)) for row in range(len(array))], np.bool_)
+
+
+def _is_utf8(array: pyarrow.Array) -> bool:
+    """Whether all text of a column is UTF-8; what has the type of text has been checked."""
+    kind = array.type
+    if is_list(kind):
+        return _is_utf8(array.flatten())
+    if is_dictionary(array):
+        kind = array.dictionary.type
+        if not is_text(kind) or types.is_string(kind) or types.is_large_string(kind):
+            return True
+        array = array.dictionary.take(array.indices.unique().drop_null())
+    if not is_text(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return True
+    try:
+        as_text(array).cast(pyarrow.large_string())
+    except pyarrow.ArrowInvalid:
+        return False
+    return True
 
 
 def is_there(array: pyarrow.Array) -> np.ndarray:

@@ -18,7 +18,7 @@ from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.feature_specs import is_pattern
 from ouzel.streams.kernels.new_names import NameEmitter
-from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of
+from ouzel.streams.labels import INFINITE, Label, as_one, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.sources.error_context import reason_of
@@ -33,6 +33,7 @@ from ouzel.streams.tables.arrow_types import (
     is_number,
     is_single,
     is_there,
+    not_utf8,
     numbers_of,
     tags_of,
     text_size,
@@ -47,6 +48,7 @@ from ouzel.streams.values import KNOWN
 MOST_TEXT = 1 << 24  # bytes of names in rows that are read together
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"
+UTF8 = "expected text in UTF-8"
 GROUP = "expected the name or number of a group"
 Encoded = tuple[np.ndarray, list[Any]]  # cells (n,) as positions in a list of them, -1 where there is nothing
 
@@ -147,6 +149,8 @@ class Columns:
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
         elif predicting and features and options.space.kinds and not set(features) & set(options.space.kinds):
             kinds.say(f"{name}: the model knows none of the columns {listed(features, 5)}")
+        read = {*features, label, options.group, self.id}
+        self._texts = [column for column in names if column in read] if typed else []
         self.features = FeatureColumns(
             features, options, typed, name, kinds, emitter or NameEmitter(options.bits), slots
         )
@@ -199,6 +203,9 @@ class Columns:
             for row in np.flatnonzero(bad).tolist():
                 refused.setdefault(row, (column, advice))
 
+        for column in self._texts if not isinstance(batch, TokenizedRows) else ():
+            with column_errors(batch, column, self.name):
+                refuse(not_utf8(batch.column(column)), column, UTF8)
         if self.sparse:
             with column_errors(batch, "indices", self.name):
                 sparse, space, unsound, wrong = read_sparse(batch)
@@ -275,12 +282,16 @@ class Columns:
             return np.full(batch.num_rows, np.nan), None
         codes, cells = self._encoded
         known = [label_of(cell) for cell in cells]
+        remark = as_one(known) if self.options.label_positive is None else None
+        if remark is not None:
+            self.features.kinds.say_once(remark)
         if self.options.label_positive is not None:
             known = [as_sign(label, self.options.label_positive) for label in known]
         names: list[Label] | None = None
         if any(isinstance(label, (str, bool)) for label in known):
             names = [label for label in dict.fromkeys(known) if label is not None]
-            known = [None if label is None else names.index(label) for label in known]
+            places = {label: place for place, label in enumerate(names)}
+            known = [None if label is None else places[label] for label in known]
         numbers = np.array([math.nan if label is None else float(label) for label in known] + [math.nan])
         return numbers[codes], names
 
@@ -300,7 +311,7 @@ def _may_be_part_of_date(column: str, names: Sequence[str], options: Options) ->
 def _encoded(batch: TableBatch, column: str) -> Encoded:
     """A column, of any kind of batch, as positions (n,) in a list of its different cells."""
     found = batch.encoded(column) if isinstance(batch, TokenizedRows) else None
-    return encoded(batch.column(column), "strict") if found is None else found
+    return encoded(batch.column(column)) if found is None else found
 
 
 def _infinite_and_sizes(numbers: np.ndarray | None, encoded: Encoded) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,45 @@
+"""The label that counts as positive, with a note of whether a stream has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ouzel.errors import DataError, listed
+
+MOST_KNOWN = 10  # other labels that are noted
+
+
+class PositiveLabel(str):
+    """The label that counts as positive; it notes whether a stream has it, and which others, for the error if not."""
+
+    __slots__ = ("is_met", "others")
+
+    def __init__(self, _: str) -> None:
+        self.is_met = False
+        self.others: dict[Any, None] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process reads another part of the stream, and notes what it has."""
+        return PositiveLabel, (str(self),)
+
+    def note(self, label: Any, sign: int) -> None:
+        """Note a label and its sign."""
+        if sign > 0:
+            self.is_met = True
+        elif not self.is_met and len(self.others) <= MOST_KNOWN:
+            self.others[label] = None
+
+    def check_met(self, name: str) -> None:
+        """Refuse a stream of that name whose every label is another.
+
+        >>> positive = PositiveLabel("Malignant")
+        >>> positive.note("M", -1), positive.note("B", -1)
+        (None, None)
+        >>> positive.check_met("wdbc.csv")
+        Traceback (most recent call last):
+        ouzel.errors.DataError: wdbc.csv: no label is 'Malignant'; its labels are M, B; say which of them is positive with label_positive='LABEL'
+        """
+        if not self.is_met and self.others:
+            known = listed([str(label) for label in self.others], MOST_KNOWN)
+            found = f"no label is {str(self)!r}; its labels are {known}"
+            raise DataError(f"{name}: {found}; say which of them is positive with", label_positive="LABEL")

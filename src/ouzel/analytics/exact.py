@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 
 PENDING = 1 << 22  # items counted at a time
@@ -73,6 +75,25 @@ def log_ratios(counts: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(counts[:, 0], 1)) - np.log(np.maximum(counts[:, 1], 1))
 
 
+def ratio_intervals(counts: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper ends (n,) of intervals for the ratios of counts (n, 2); inf where one has no bound.
+
+    Of an item's occurrences, if they are independent, the share in the first stream is binomial. The interval is that
+    of Wilson (1927) for this share p, as ratios p / (1 - p).
+
+    >>> low, high = ratio_intervals(np.array([[70, 0], [30, 10]]))
+    >>> low.round(1).tolist(), high.round(1).tolist()
+    ([18.2, 1.5], [inf, 6.0])
+    """
+    first, second = counts[:, 0].astype(np.float64), counts[:, 1].astype(np.float64)
+    z = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    spread = z * np.sqrt(first * second / np.maximum(first + second, 1.0) + z * z / 4.0)
+    middle = (first + z * z / 2.0, second + z * z / 2.0)
+    low = np.where(first > 0.0, (middle[0] - spread) / (middle[1] + spread), 0.0)
+    high = np.where(second > 0.0, (middle[0] + spread) / np.maximum(middle[1] - spread, 1e-300), np.inf)
+    return low, high
+
+
 def recall(
     found: np.ndarray, counts: ExactCounts, thresholds: tuple[float, ...], offset: float = 0.0
 ) -> list[tuple[int, float | None]]:
@@ -124,5 +145,5 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def known(number: float) -> float | None:
-    """Return a number for JSON: None for NaN."""
-    return None if np.isnan(number) else number
+    """Return a number for JSON: None for NaN, or where there is no bound."""
+    return number if np.isfinite(number) else None

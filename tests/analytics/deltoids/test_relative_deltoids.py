@@ -9,7 +9,7 @@ import ouzel
 from ouzel.analytics import active_counts
 from ouzel.analytics.deltoids.paired_count_min import PairedCountMin
 from ouzel.analytics.deltoids.two_streams import TwoStreams
-from ouzel.analytics.exact import log_ratios
+from ouzel.analytics.exact import log_ratios, ratio_intervals
 from ouzel.errors import OuzelError
 from ouzel.layout import allocate
 from ouzel.learners.budget import awm
@@ -238,3 +238,31 @@ def test_paired_count_min_is_exact_where_nothing_collides():
 
     np.testing.assert_allclose(weights, log_ratios(reader.exact.of(found)), atol=1e-6)
     assert (np.diff(np.abs(weights)) <= 0).all()
+
+
+@pytest.mark.parametrize("often", [20, 200, 5000])
+def test_intervals_of_ratios_hold_as_often_as_they_say(often):
+    random, ratios = np.random.default_rng(0), np.exp(np.random.default_rng(1).uniform(-3.0, 3.0, 4000))
+    first = random.binomial(often, ratios / (1.0 + ratios))
+    low, high = ratio_intervals(np.column_stack([first, often - first]))
+
+    assert np.mean((low <= ratios) & (ratios <= high)) == pytest.approx(0.95, abs=0.015)
+
+
+def test_an_item_of_one_stream_alone_has_an_interval_with_one_end():
+    found = ouzel.RelativeDeltoids("2KB").partial_fit(["a", "b"] * 70 + ["c", "c"] * 50, [0, 1] * 120)
+    intervals = dict(zip([item for item, _, _ in found.top(3)], found.intervals(3), strict=True))
+
+    assert intervals["a"] == (pytest.approx(18.2, abs=0.05), np.inf)
+    assert intervals["b"] == (0.0, pytest.approx(1 / 18.2, abs=0.001))
+    assert intervals["c"][0] < 1.0 < intervals["c"][1]
+
+
+def test_intervals_are_of_shares_where_shares_are_compared():
+    items, stream, ends = ["a", "a", "b"] * 300, [0, 1, 1] * 300, []
+    for shares in (False, True):
+        found = ouzel.RelativeDeltoids("2KB", shares=shares).partial_fit(items, stream)
+        ends.append(dict(zip([item for item, _, _ in found.top(2)], found.intervals(2), strict=True))["a"])
+
+    assert ends[0][0] < 1.0 < ends[0][1]
+    assert ends[1] == pytest.approx([2.0 * end for end in ends[0]])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.analytics import active_counts
-from ouzel.analytics.exact import log_ratios
+from ouzel.analytics.exact import log_ratios, ratio_intervals
 from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, arguments, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
@@ -139,6 +139,20 @@ class RelativeDeltoids(Analysis):
         """Return the ratio of one item: of its counts if it is in the active set, else the sketch's; 1 if new."""
         slots = slots_of_items([item], self.seed)
         return float(np.exp(self.log_ratios(slots)[0]))
+
+    def intervals(self, k: int = 20, level: float = 0.95) -> list[tuple[float, float]]:
+        """Return for each item of `top` an interval of its ratio, of the counts of its occurrences.
+
+        It is that of the item alone, for independent occurrences: of many items those with the largest ratios were
+        lucky as well. An end is 0 or inf where an item is absent from one stream. See `exact.ratio_intervals`.
+
+        >>> found = RelativeDeltoids("2KB").partial_fit(["a", "b", "a"] * 100, [0, 1, 0] * 100)
+        >>> [round(low) for low, high in found.intervals(1)]
+        [52]
+        """
+        low, high = ratio_intervals(self.counts_of(self.heaviest(k)[0]), level)
+        scale = np.exp(log_ratios(self.seen[None])[0]) if self.parameters["shares"] else 1.0
+        return [(float(one / scale), float(other / scale)) for one, other in zip(low, high, strict=True)]
 
     def heaviest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return slots and log ratios of the k items of `top`; of equal ratios, the more frequent item first."""

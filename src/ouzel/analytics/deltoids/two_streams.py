@@ -11,7 +11,7 @@ import numpy as np
 from ouzel.analytics.deltoids.interleave import interleave
 from ouzel.analytics.deltoids.paired_count_min import PairedCountMin
 from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
-from ouzel.analytics.exact import ExactCounts, log_ratios, recall
+from ouzel.analytics.exact import ExactCounts, known, log_ratios, recall
 from ouzel.analytics.items import Items, count_rows, find_item_format, items_of
 from ouzel.analytics.sketch import learn_all
 from ouzel.errors import OuzelError
@@ -69,7 +69,9 @@ class TwoStreams:
     def rows(self, top: int) -> list[dict[str, Any]]:
         """Return the items with the largest ratios, with their true counts if known."""
         slots = self.model.heaviest(top)[0]
-        rows: list[dict[str, Any]] = [deltoid._asdict() for deltoid in self.model.top(top)]
+        intervals = [{"low": low, "high": known(high)} for low, high in self.model.intervals(top)]
+        found = zip(self.model.top(top), intervals, strict=True)
+        rows: list[dict[str, Any]] = [deltoid._asdict() | interval for deltoid, interval in found]
         if self.exact is not None:
             counts = self.exact.of(slots)
             for row, pair, true in zip(rows, counts.tolist(), log_ratios(counts) - self.offset, strict=True):

@@ -71,12 +71,14 @@ def _print_table(reader: TwoStreams, top: int) -> None:
     console = console_for_tables()
     rows = []
     for row in reader.rows(top):
-        cells = [factor(row["ratio"]), f"{row['weight']:+.3f}"]
+        low, high = row["low"], row["high"]
+        interval = f"above {factor(low)}" if high is None else f"{factor(low)} to {factor(high)}"
+        cells = [factor(row["ratio"]), interval if low else f"below {factor(high)}", f"{row['weight']:+.3f}"]
         if reader.exact:
             cells += [factor(row["true_ratio"]), f"{row['first']:,}", f"{row['second']:,}"]
         rows.append([*cells, row["item"]])
     true = ("true ratio", "first", "second") if reader.exact else ()
-    console.print(named_table(["ratio", "weight", *true, "item"], rows))
+    console.print(named_table(["ratio", "95 %", "weight", *true, "item"], rows))
     if reader.exact:
         console.print()
         recalls = reader.recalls()

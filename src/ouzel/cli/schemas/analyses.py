@@ -59,6 +59,8 @@ class Item(Result):
     item: Annotated[str | int, about("column=value, or its id")]
     ratio: Annotated[Figure, about("estimated, first to second")]
     weight: Annotated[float, about("its natural logarithm")]
+    low: Annotated[float, about("of a 95 % interval of the ratio, by the counts of this item alone")]
+    high: Annotated[float | None, about("of it; null if there is no bound")]
     first: Annotated[Count, about("with --exact")] | UnsetType = UNSET
     second: Annotated[Count, about("with --exact")] | UnsetType = UNSET
     true_ratio: Annotated[Figure, about("with --exact")] | UnsetType = UNSET

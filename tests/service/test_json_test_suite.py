@@ -1,7 +1,7 @@
 """JSON is read as JSONTestSuite says, in files and in bodies, and both read the same.
 
-The cases are in json_test_suite.txt, with their source. One rule of ours differs from the standard: NaN, as Python writes
-it, is a missing value (docs/streams.md).
+The cases are in json_test_suite.txt, with their source. One rule of ours differs from the standard: NaN, as Python
+writes it, is a missing value (docs/streams.md).
 """
 
 from pathlib import Path

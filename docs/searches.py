@@ -1,7 +1,7 @@
 """Check that searches in ordinary words find the page meant among the first three, in a site that is built.
 
-`python docs/searches.py site` searches the site's own index with lunr, whose ranking is nearly that of the page: words are
-parted as there (`separator` of mkdocs.yml), without their markup; the page also takes beginnings of words.
+`python docs/searches.py site` searches the site's own index with lunr, whose ranking is nearly that of the page: words
+are parted as there (`separator` of mkdocs.yml), without their markup; the page also takes beginnings of words.
 A search has the page that a reader wants, or several where each would do.
 """
 

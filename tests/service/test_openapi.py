@@ -23,6 +23,7 @@ QUICK = settings(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
+FUZZ = settings(QUICK, max_examples=100, derandomize=False)  # other requests in every run
 
 
 def test_every_endpoint_is_described(client):
@@ -43,7 +44,8 @@ def test_the_page_of_the_service_names_every_path():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="services are forked")
-def test_requests_made_of_the_document_are_answered_as_it_says(tmp_path):
+@pytest.mark.parametrize("many", [QUICK, pytest.param(FUZZ, marks=pytest.mark.long)], ids=["some", "many"])
+def test_requests_made_of_the_document_are_answered_as_it_says(tmp_path, many):
     """No 5xx, no traceback, and no status, media type or shape that is not in the document."""
     import schemathesis  # takes half a second, here alone
     from schemathesis import checks
@@ -59,7 +61,7 @@ def test_requests_made_of_the_document_are_answered_as_it_says(tmp_path):
         schema = schemathesis.openapi.from_url(f"{running.address}/openapi.json").exclude(path_regex=WITHOUT_END)
         for found in schema.get_all_operations():
             operation = found.ok()
-            for case in cases(operation, schemathesis.GenerationMode):
+            for case in cases(operation, schemathesis.GenerationMode, many):
                 response = case.call()
                 case.validate_response(response, checks=said)
                 statuses[response.status_code] += 1
@@ -71,12 +73,12 @@ def test_requests_made_of_the_document_are_answered_as_it_says(tmp_path):
     assert statuses[422] > 10
 
 
-def cases(operation, kinds):
+def cases(operation, kinds, many):
     """Some requests of an operation, sound and unsound."""
     kept = []
     for mode in (kinds.POSITIVE, kinds.NEGATIVE):
 
-        @QUICK
+        @many
         @given(case=operation.as_strategy(generation_mode=mode))
         def gather(case):
             kept.append(case)

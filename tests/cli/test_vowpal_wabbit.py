@@ -5,16 +5,21 @@ import re
 import pytest
 
 from ouzel.cli.app import COMMANDS
-from ouzel.cli.renamed_options import RENAMED
+from ouzel.cli.renamed_options import ELSEWHERE, RENAMED
 from ouzel.cli.vowpal_wabbit import MEANINGS, TYPES, by_name, find, options
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import LEARNERS
+from ouzel.model.settings import CALLED, OTHER_NAMES
 
 SHARED = {"--l1", "--l2", "--passes", "--skips", "--ignore", "--top", "--json", "--id", "--epsilon", "--help", "-h"}
-SHARED |= set(RENAMED)
-"""Names that `ouzel train` has, too."""
+SHARED |= {*RENAMED, *ELSEWHERE}
+"""Names that `ouzel train` has, too, or answers as those of Python."""
 NAMES = [(name, option) for option in options() for name in option.all_names]
-FOREIGN = [(name, option) for name, option in NAMES if name not in SHARED]
+FOREIGN = [
+    (name, option)
+    for name, option in NAMES
+    if name not in SHARED and name.lstrip("-").replace("-", "_") not in {*CALLED, *OTHER_NAMES}
+]
 SAMPLES = {
     "letters": "a",
     "namespaces": "ab",

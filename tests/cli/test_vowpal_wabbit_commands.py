@@ -61,6 +61,27 @@ def test_there_are_enough_lines_and_they_have_all_options_that_are_translated_bu
 
 
 @pytest.mark.interpreted
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--ftrl --ftrl_alpha 0.1 --ftrl_beta 1 --loss_function logistic",
+        "--ftrl --ftrl_alpha 0.1 --ftrl_beta 1 --loss_function logistic --l1 0.5 --l2 0.3 --noconstant",
+        "--adaptive -l 0.3 --loss_function logistic",
+    ],
+)
+def test_learners_that_are_the_same_predict_as_vowpal_wabbit_does(ouzel, files, options):
+    vowpalwabbit = pytest.importorskip("vowpalwabbit")
+    learner = vowpalwabbit.Workspace(f"--quiet -d signs.vw {options}")
+    theirs = [learner.predict(line.partition(" ")[2]) for line in Path("signs.vw").read_text().splitlines()]
+
+    ouzel("vw", "--run", "-d", "signs.vw", "-f", "m", "-r", "margins.csv", *options.split())
+
+    ours = [float(line.rpartition(",")[2]) for line in Path("margins.csv").read_text().splitlines()[1:]]
+    assert len(ours) == ROWS
+    assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-5)  # Vowpal Wabbit keeps weights in single precision
+
+
+@pytest.mark.interpreted
 def test_lines_of_vowpal_wabbit_run(ouzel, files):
     failed = {}
     for line in TRANSLATED:

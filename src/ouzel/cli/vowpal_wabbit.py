@@ -45,6 +45,8 @@ ouzel predict model test.vw --output out.csv
   holds out.
 - While it learns, Vowpal Wabbit writes predictions from before each example is learnt; `ouzel predict` writes those of
   the learnt model.
+- By the logistic loss `--ftrl` and `--adaptive` predict the same here and there, with the same rate; the other learners
+  are of another kind.
 - Vowpal Wabbit knows a namespace by its first letter. Here namespaces have whole names, so that n-grams of two
   namespaces with one first letter stay apart, and a pattern crosses different namespaces; `--cross user:user` crosses
   one with itself.

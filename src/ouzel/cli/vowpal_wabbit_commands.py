@@ -263,10 +263,12 @@ class _Composition:
             if name in training and field_name not in fields and name[2:].replace("-", "_") not in fields:
                 del training[name]
                 notes.append(f"`{name}` is left out: {learner} has no such setting")
-        if {"-l", "--learning_rate"} & self.names and "learning_rate" in defaults:
-            notes.append(
-                f"`--learning-rate` of {learner} is {defaults['learning_rate']:g} by default, and `-l` {FOREIGN} 0.5"
-            )
+        rates = {"-l", "--learning_rate", "--sgd", "--adaptive"} & self.names
+        rate = defaults.get("learning_rate", 0.5) if rates else 0.5
+        if rate != 0.5:
+            notes.append(f"`--learning-rate` of {learner} is {rate:g} by default, and `-l` {FOREIGN} 0.5")
+        if "--ftrl" in self.names and not {"--ftrl_alpha", "--ftrl_beta"} <= self.names:
+            notes.append("the defaults of Vowpal Wabbit are `--learning-rate 0.005 --set damping=0.1`")
 
 
 def _last_ones(arguments: Iterable[str]) -> dict[str, list[str]]:

@@ -108,6 +108,8 @@ def test_a_command_line_of_vowpal_wabbit_becomes_commands(ouzel, given, commands
         ("--passes 2", "the average loss of Vowpal Wabbit is over all passes"),
         ("--loss_function squared", "the mean squared loss of Vowpal Wabbit, of (prediction - label)^2, is twice"),
         ("-l 3", "`--learning-rate` of auto is 1 by default, and `-l` of Vowpal Wabbit 0.5"),
+        ("--sgd --adaptive", "`--learning-rate` of adagrad is 0.25 by default, and `-l` of Vowpal Wabbit 0.5"),
+        ("--ftrl", "the defaults of Vowpal Wabbit are `--learning-rate 0.005 --set damping=0.1`"),
         ("-i m", "a model learns no file twice, unless with `--relearn`"),
         ("--binary", "classes are learnt by the logistic loss"),
         ("--quiet", "`--quiet` of Vowpal Wabbit is not needed here"),

@@ -77,10 +77,28 @@ def test_merged_sketches_keep_the_guarantee_of_both_streams(one, other, m):
     assert_guarantee(both, sparse_directions.matrix(sparse_directions.merge([sketched(A, m), sketched(B, m)])), m)
 
 
-def test_the_sparse_sketch_is_the_dense_one_decomposed_once_an_epoch():
+def plain(rows, dimension, seed, shortest=0.0):
+    """Normal vectors, of lengths down to a power of ten; as many epochs as come before a sweep."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.random((rows, 1)) if shortest == 0.0 else 10.0 ** rng.uniform(shortest, 0.0, (rows, 1))
+    return rng.normal(size=(rows, dimension)) * lengths
+
+
+STREAMS = {
+    "sparse": (6, matrix(3000, 30, 8, seed=1, nonzeros=5)),
+    "plain, one feature more than directions": (10, plain(310, 11, seed=1)),
+    "plain, two more": (10, plain(310, 12, seed=2)),
+    "plain, half as many more": (10, plain(310, 15, seed=3)),
+    "long and short vectors": (10, plain(310, 12, seed=4, shortest=-5.0)),
+    "about a distant mean": (10, 5.0 + 0.01 * plain(310, 12, seed=5)),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_sparse_sketch_is_the_dense_one_decomposed_once_an_epoch(name):
     """Against a decomposition of the whole matrix [D V; G] whenever there are m new vectors (Algorithm 6)."""
-    A, m = matrix(3000, 30, 8, seed=1, nonzeros=5), 6
-    S = np.zeros((m, 30))
+    m, A = STREAMS[name]
+    S = np.zeros((m, A.shape[1]))
     for k in range(0, len(A), m):
         _, roots, V = np.linalg.svd(np.vstack([S, A[k : k + m]]), full_matrices=False)
         S = np.sqrt(np.maximum(roots[:m] ** 2 - roots[m - 1] ** 2, 0.0))[:, None] * V[:m]
@@ -88,6 +106,14 @@ def test_the_sparse_sketch_is_the_dense_one_decomposed_once_an_epoch():
     found = sparse_directions.matrix(sketched(A, m))
 
     np.testing.assert_allclose(found.T @ found, S.T @ S, atol=1e-10 * roots[0] ** 2)
+
+
+@pytest.mark.parametrize("dimension", [10, 11, 12, 13, 15, 20])
+def test_rows_of_v_stay_orthonormal_where_they_are_nearly_all_there_are(dimension):
+    """What lies beyond ten directions has fewer dimensions than an epoch has vectors."""
+    V = sparse_directions.directions(sketched(plain(310, dimension, seed=dimension), 10))[:9]
+
+    assert abs(V @ V.T - np.eye(9)).max() < 1e-12
 
 
 @pytest.mark.parametrize(("m", "nonzeros"), [(1, 3), (5, 4), (10, 40), (50, 4)])

@@ -247,7 +247,7 @@ def what_was_learnt_is_known(name: str, tasks: Sequence[Task] = CLASSES) -> None
         block = stream(rows=100, task=task)
         margins = model_of(name, block, **task.settings()).margins(block)
         if not task.classes:
-            assert np.corrcoef(margins, block.labels)[0, 1] > 0.4
+            assert np.corrcoef(margins, block.labels)[0, 1] > (0.2 if task.groups else 0.4)  # of grades 0 and 1
             continue
         predicted = margins > 0 if task.classes == 2 else margins.argmax(axis=1)
 

@@ -109,13 +109,21 @@ def largest_margin(name, features, seed, rows):
     return max(abs(model.learn(block).margins).max() for block in blocks_from(X, labels.astype(int)))
 
 
-@pytest.mark.parametrize("name", sorted(set(catalogue.LEARNERS) - CUBIC))
+GROWING = pytest.mark.xfail(reason="where labels are noisy its weights grow for ever", strict=True)
+"""Of `romma` and `aromma`, whose weights never become shorter (Li & Long 2002); their predictions go by the sign."""
+
+
+def _marked(names):
+    return [pytest.param(name, marks=GROWING) if "romma" in name else name for name in names]
+
+
+@pytest.mark.parametrize("name", _marked(sorted(set(catalogue.LEARNERS) - CUBIC)))
 def test_no_margin_explodes_on_a_plain_stream(name):
     assert largest_margin(name, 12, 1, 4000) < 1e3
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", catalogue.LEARNERS)
+@pytest.mark.parametrize("name", _marked(catalogue.LEARNERS))
 def test_no_margin_explodes_on_40_plain_streams(name):
     """Of 11 to 20 features, just above the ten directions of sketches."""
     for seed in range(40):

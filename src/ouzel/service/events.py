@@ -15,7 +15,7 @@ INTERVAL = 1.0  # seconds
 
 
 class Moment(NamedTuple):
-    """What can be said of a model at a time."""
+    """State of a model at a time, as events say it."""
 
     drift: Sequence[Drift]
     snapshot: str  # name of the last one, or ""

@@ -169,10 +169,26 @@ class Owner:
         frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
         return frozen
 
-    def example(self) -> dict[str, str | float]:
-        """Return an example of the columns that the model knows."""
+    def described(self) -> dict[str, Any]:
+        """Return settings, figures and columns as JSON values."""
+        report, space = self.report().to_json(), self.model.space
         with self.lock:
-            return example_of(self.model)
+            example = example_of(self.model)
+            warnings = [*report["warnings"], *self.remarks.lines]
+            drift = [event._asdict() for event in self.drift]
+        return {
+            **report,
+            "warnings": warnings,
+            "label": self.reading.label,
+            "weight": self.reading.options.weight,
+            "columns": {name: kind for name, kind in space.kinds.items() if kind},
+            "mixed": list(space.mixed),
+            "example": example,
+            "calibration_weights": self.run.scores.calibration.weights,
+            "examples_in_all": self.model.examples,
+            "log": self.learnt,
+            "drift": drift,
+        }
 
     def report(self) -> Report:
         """Return the figures so far."""

@@ -115,23 +115,7 @@ class Predictor:
 
     def described(self) -> dict[str, Any]:
         """Return settings, counts and figures as JSON values."""
-        space, reading, report = self.owner.model.space, self.owner.reading, self.owner.report().to_json()
-        return {
-            "name": self.name,
-            **report,
-            "warnings": [*report["warnings"], *self.owner.remarks.lines],
-            "label": reading.label,
-            "weight": reading.options.weight,
-            "columns": {name: kind for name, kind in space.kinds.items() if kind},
-            "mixed": list(space.mixed),
-            "example": self.owner.example(),
-            "calibration_weights": self.owner.run.scores.calibration.weights,
-            "examples_in_all": self.owner.model.examples,
-            "log": self.owner.learnt,
-            "up_since": self.begun,
-            "drift": [event._asdict() for event in self.owner.drift],
-            **self.now(),
-        }
+        return {"name": self.name, **self.owner.described(), "up_since": self.begun, **self.now()}
 
     def now(self) -> dict[str, Any]:
         """Return the figures that change from second to second, as JSON values."""

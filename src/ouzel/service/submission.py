@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from ouzel.service.example_log import Feed
+from ouzel.service.example_log import Feed, Log
 from ouzel.service.limits import Answer, Line, Refused, Row
 from ouzel.service.reading import Reading, line_of, longest_line
 from ouzel.streams.block import Block
@@ -214,3 +214,39 @@ def text_of(group: Sequence[Submission]) -> TextBatch | None:
         return None
     lines = [line_of(one.text) for one in given]
     return TextBatch(b"\n".join([*lines, b""]), len(lines), True) if all(lines) else None
+
+
+def feeds_of(group: Sequence[Submission], results: Sequence[Result | None]) -> list[Feed]:
+    """Return the positions of the logs that the lines of a group were read from."""
+    found, start = [], 0
+    for submission in group:
+        stop = start + len(submission.lines)
+        if submission.source is not None:
+            found.append(submission.source.as_feed(results[start:stop]))
+        start = stop
+    return found
+
+
+def remove_repeated(lines: dict[int, Line], results: list[Result | None], log: Log) -> dict[int, int]:
+    """Remove lines with known keys; return the places of those repeated within the group, with the first place."""
+    keys = {line.key: place for place, line in reversed(lines.items()) if line.key is not None}
+    if not keys:
+        return {}
+    again: dict[int, int] = {}
+    known = log.find(list(keys))
+    lines_before = dict(lines)
+    for place, line in list(lines.items()):
+        if line.key is None:
+            continue
+        entry, first = known.get(line.key), keys[line.key]
+        if entry is None and first == place:
+            continue
+        del lines[place]
+        same = line.is_in(entry.record) if entry is not None else line.same_as(lines_before[first])
+        if not same:
+            results[place] = Refused(f"found the key {line.key!r} of another example; expected one of its own")
+        elif entry is not None:
+            results[place] = {"number": entry.number, "repeated": True}
+        else:
+            again[place] = first
+    return again

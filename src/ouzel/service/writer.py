@@ -17,7 +17,16 @@ from ouzel.service.example_log import MOST_ROW, Entry, Feed, Log
 from ouzel.service.limits import BusyError, Line, Refused, ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.pending_labels import Changes, PendingLabels
-from ouzel.service.submission import Result, Source, Submission, Submitted, Whole, text_of
+from ouzel.service.submission import (
+    Result,
+    Source,
+    Submission,
+    Submitted,
+    Whole,
+    feeds_of,
+    remove_repeated,
+    text_of,
+)
 from ouzel.streams.block import ROWS
 
 Learnt = Callable[[Sequence[Submitted], Sequence[Result], int], None]
@@ -239,11 +248,11 @@ class Writer:
                 results[place] = refused
             elif isinstance(line, Line):
                 lines[place] = line
-        again = self._repeated(lines, results)
+        again = remove_repeated(lines, results, self.log)
         self._admit(lines, results)
         entries, first = self._entries(lines.values()), owner.learnt + 1
         labelled = [one.key for one in given if one.waited and one.key is not None]
-        read_up_to = _feeds_of(group, results)
+        read_up_to = feeds_of(group, results)
         if entries or changes or labelled or read_up_to:
             self._append(entries, changes, labelled, read_up_to)
         if entries:
@@ -271,30 +280,6 @@ class Writer:
         self.log.append(entries, changes.waiting, [*labelled, *changes.gone], read_up_to)
         self.pending_labels.written(changes, labelled)
 
-    def _repeated(self, lines: dict[int, Line], results: list[Result | None]) -> dict[int, int]:
-        """Remove lines with known keys; return the places of those repeated within the group, with the first place."""
-        keys = {line.key: place for place, line in reversed(lines.items()) if line.key is not None}
-        if not keys:
-            return {}
-        again: dict[int, int] = {}
-        known = self.log.find(list(keys))
-        lines_before = dict(lines)
-        for place, line in list(lines.items()):
-            if line.key is None:
-                continue
-            entry, first = known.get(line.key), keys[line.key]
-            if entry is None and first == place:
-                continue
-            del lines[place]
-            same = line.is_in(entry.record) if entry is not None else line.same_as(lines_before[first])
-            if not same:
-                results[place] = Refused(f"found the key {line.key!r} of another example; expected one of its own")
-            elif entry is not None:
-                results[place] = {"number": entry.number, "repeated": True}
-            else:
-                again[place] = first
-        return again
-
     def _admit(self, lines: dict[int, Line], results: list[Result | None]) -> None:
         """Remove lines that the model would refuse: those refused alone, then the last ones until the rest is valid."""
         if self._refusal(lines.values()) is None:
@@ -310,14 +295,3 @@ class Writer:
     def _refusal(self, lines: Iterable[Line]) -> OuzelError | None:
         examples = [line.example for line in lines]
         return self.owner.refusal(examples, self.limits) if examples else None
-
-
-def _feeds_of(group: Sequence[Submission], results: Sequence[Result | None]) -> list[Feed]:
-    """Return the positions of the logs that the lines of a group were read from."""
-    found, start = [], 0
-    for submission in group:
-        stop = start + len(submission.lines)
-        if submission.source is not None:
-            found.append(submission.source.as_feed(results[start:stop]))
-        start = stop
-    return found

@@ -131,7 +131,7 @@ def test_contributions_by_auto_add_up_whatever_is_predicted(task, settings):
 def test_scores_of_groups_to_rank_add_up():
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(400, 4)), np.repeat(np.arange(40), 10)
-    ranker = ouzel.OnlineRanker().fit(X, X[:, 0] > 0.3, group=groups)
+    ranker = ouzel.OnlineRanker().fit(X, X[:, 0] > 0.3, qid=groups)
 
     found = ranker.explain(X)
 

@@ -76,7 +76,7 @@ class Explaining:
         row = 0
         for part in parts:
             rows = slice(row, row + len(part.average))
-            found[rows, :, [place[name] for name in part.columns]] = part.added.transpose(1, 0, 2)
+            found[rows, :, [place[name] for name in part.columns]] = part.added.transpose(0, 2, 1)
             found[rows, :, -1] = part.average
             row = rows.stop
         heads = [*map(self._column_key, names), AVERAGE]

@@ -141,7 +141,7 @@ class Explainer(AverageExample):
 
 def explainer_of(model: Model, rows: Rows | None = None) -> Explainer:
     """The explainer of a model as it is now; it is made once, until the model learns again."""
-    kept = model.__dict__.setdefault("explaining", {})  # is no part of a copy, or of a file
+    kept = model.__dict__.setdefault("why", {})  # is no part of a copy, or of a file
     known = kept.setdefault("columns", {})
     if kept.get("kinds") != (model.space.kinds, model.space.derived):
         known.clear()

@@ -115,7 +115,7 @@ class Explaining:
         >>> import ouzel
         >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")
         >>> print(model.debug_one({"sun": 2.0}, decimals=2))
-        wet, margin -0.56
+        wet, margin -0.55
         Name               Value  Contribution
         sun                 2.00         -0.38
         cloud               0.00         -0.10
@@ -144,7 +144,7 @@ class Explaining:
         a byte budget does not know the spread of features; there it is the root of the sum of squared weights.
 
         >>> import ouzel, pandas
-        >>> X = pandas.DataFrame({"sun": [1.0, 0.0] * 200, "day": ["Mon", "Tue", "Wed", "Sun"] * 100})
+        >>> X = pandas.DataFrame({"sun": [1.0, 0.0] * 200, "day": ["Mon", "Mon", "Tue", "Tue"] * 100})
         >>> [column for column, importance in ouzel.OnlineClassifier().fit(X, ["dry", "wet"] * 200).column_importance()]
         ['sun', 'day']
         """

@@ -182,6 +182,8 @@ class _Lists:
             entry = self._column(place, added) if place < count else {**feature_entry, "value": None}
             ends = feature_entry.get("interval")
             found.append({**entry, "interval": ends} if ends else entry)
+        if len(found) < self.n:  # there is nothing else
+            found.append({"name": AVERAGE, "value": None, "contribution": float(self.parts.average[k])})
         return found
 
     def _most(self, added: np.ndarray) -> tuple[list[tuple[int, float]], float]:

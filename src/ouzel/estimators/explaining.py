@@ -76,7 +76,7 @@ class Explaining:
         row = 0
         for part in parts:
             rows = slice(row, row + len(part.average))
-            found[rows, :, [place[name] for name in part.columns]] = part.added.transpose(1, 0, 2)
+            found[rows, :, [place[name] for name in part.columns]] = part.added.transpose(0, 2, 1)
             found[rows, :, -1] = part.average
             row = rows.stop
         heads = [*map(self._column_key, names), AVERAGE]
@@ -115,7 +115,7 @@ class Explaining:
         >>> import ouzel
         >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")
         >>> print(model.debug_one({"sun": 2.0}, decimals=2))
-        wet, margin -0.56
+        wet, margin -0.55
         Name               Value  Contribution
         sun                 2.00         -0.38
         cloud               0.00         -0.10
@@ -144,7 +144,7 @@ class Explaining:
         a byte budget does not know the spread of features; there it is the root of the sum of squared weights.
 
         >>> import ouzel, pandas
-        >>> X = pandas.DataFrame({"sun": [1.0, 0.0] * 200, "day": ["Mon", "Tue", "Wed", "Sun"] * 100})
+        >>> X = pandas.DataFrame({"sun": [1.0, 0.0] * 200, "day": ["Mon", "Mon", "Tue", "Tue"] * 100})
         >>> [column for column, importance in ouzel.OnlineClassifier().fit(X, ["dry", "wet"] * 200).column_importance()]
         ['sun', 'day']
         """

@@ -86,7 +86,9 @@ def explanations_of(model: Model, block: Block, most: int) -> dict[str, np.ndarr
     for row, classes in enumerate(contributions.explained(model, block, most)):
         chosen = max(classes, key=lambda entry: entry["margin"]) if classes else {kind: [] for kind in kinds.values()}
         for name, kind in kinds.items():
-            found[name][row] = [entry for entry in chosen[kind] if entry["name"] not in summed]
+            entries = [entry for entry in chosen[kind] if entry["name"] not in summed]
+            average = [entry for entry in chosen[kind] if entry["name"] == contributions.AVERAGE]
+            found[name][row] = entries + average if len(entries) < most else entries
         listed = sum(entry["contribution"] for entry in found["why"][row])
         others[row] = chosen["margin"] - listed if classes else 0.0
     return {"why": found.pop("why"), "all_else": others, **found}

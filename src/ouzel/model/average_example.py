@@ -16,7 +16,7 @@ import numpy as np
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import effects_of
 from ouzel.model.cut_values import CutValues
-from ouzel.model.importance import means_and_spreads
+from ouzel.model.feature_spreads import means_and_spreads
 from ouzel.model.model import Model
 from ouzel.streams.feature_columns import columns_of_feature
 

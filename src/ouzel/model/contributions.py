@@ -86,7 +86,8 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS) 
 def reasons(model: Model, block: Block, n: int) -> Iterator[list[dict[str, Any]]]:
     """Yield the `n` largest contributions to the margin of each example, or to the largest of its margins.
 
-    Columns have their name, value and contribution; words of a column that has several are named by themselves.
+    Columns have their name, value and contribution; words of a column that has several, and crosses, are named by
+    themselves.
     """
     rows, margins = model.numbered_rows(block), model.margins(block)
     if not (model.task.numbers or model.task.groups or len(model.classes)):
@@ -117,7 +118,7 @@ class _Lists:
         # A row of `features` is a column with one value at most, a value of one with several, or its absent words.
         several = sorted(owner for owner, numbers in self.present.items() if len(numbers) > 1 and owner < count)
         self.with_several, self.among_several = np.array(several, np.int64), np.empty(0, np.int64)
-        self.values, self.reasons = parts.owners[:count], self.columns
+        self.values = parts.owners[:count]
         if several:
             self._part_words(count)
 
@@ -136,9 +137,8 @@ class _Lists:
         np.subtract.at(
             absent, np.searchsorted(self.with_several, self.owner[self.among_several]), own[self.among_several]
         )
-        whole = self.columns.copy()
-        alone[self.with_several] = whole[self.with_several] = 0.0
-        self.values, self.reasons = (np.concatenate([part, own[self.among_several], absent]) for part in (alone, whole))
+        alone[self.with_several] = 0.0
+        self.values = np.concatenate([alone, own[self.among_several], absent])
 
     def of_class(self, label: Any, k: int) -> dict[str, Any]:
         """Return the entry of a class."""
@@ -165,14 +165,25 @@ class _Lists:
         return {**found, "columns": by_column, "features": features, "pairs": pairs}
 
     def reasons_of(self, k: int) -> list[dict[str, Any]]:
-        """Return the largest contributions to a margin: of columns, or of words where a column has several."""
-        found = []
-        for place, added in self._most(self.reasons[:, k])[0]:
-            feature = self._feature(place, k, added)
-            of_column = place < len(self.columns)
-            entry = self._column(place, added) if of_column else {**feature, "value": None}
-            ends = feature.get("interval")
+        """Return the largest contributions to a margin: of columns, of words where a column has several, of crosses."""
+        count, found = len(self.columns), []
+        crosses = np.flatnonzero(self.owner >= count)
+        own, owners = self.parts.own[crosses, k], self.parts.owners[:, k : k + 1].copy()
+        np.subtract.at(owners[:, 0], self.owner[crosses], own)
+        columns = self.explainer.by_column(owners)[:, 0]
+        columns[self.with_several] = 0.0
+        rows = np.concatenate([columns, self.values[count:, k], own])
+        for place, added in self._most(rows)[0]:
+            if place >= len(self.values):
+                feature = int(self.parts.places[crosses[place - len(self.values)]])
+                found.append({"name": str(self._name(feature)), "value": None, "contribution": added})
+                continue
+            feature_entry = self._feature(place, k, added)
+            entry = self._column(place, added) if place < count else {**feature_entry, "value": None}
+            ends = feature_entry.get("interval")
             found.append({**entry, "interval": ends} if ends else entry)
+        if len(found) < self.n:  # there is nothing else
+            found.append({"name": AVERAGE, "value": None, "contribution": float(self.parts.average[k])})
         return found
 
     def _most(self, added: np.ndarray) -> tuple[list[tuple[int, float]], float]:

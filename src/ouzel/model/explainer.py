@@ -31,6 +31,7 @@ class Parts(NamedTuple):
     curves: np.ndarray  # (C', K)  by curves of columns
     weights: np.ndarray  # (m, K)  what one more of each adds
     slopes: np.ndarray  # (K, E, K')  what scores count for, of the K' columns that the model has
+    gap: np.ndarray  # (K,)  what was left of the margins, and went to owners by their size: rounding
 
 
 class Explainer(AverageExample):
@@ -73,7 +74,7 @@ class Explainer(AverageExample):
         slopes, effect_slopes = self.slopes(scores.sum(axis=0), added)
         owners, curves = self._owners(scores, added, slopes, effect_slopes)
         weights = np.einsum("fek,cek->fc", self.weights[places], slopes)
-        average, owners, ratio, margins = self._fitted(owners, margins)
+        average, owners, ratio, margins, gap = self._fitted(owners, margins)
         weights, curves = weights * ratio, curves * ratio
         classes = self.model.classes
         return Parts(
@@ -86,6 +87,7 @@ class Explainer(AverageExample):
             shown_weights(classes, curves.T).T,
             shown_weights(classes, weights.T).T,
             shown_weights(classes, slopes * ratio[:, None, None]),
+            np.abs(gap),
         )
 
     def _added(self, places: np.ndarray, values: np.ndarray) -> Added | None:
@@ -110,9 +112,9 @@ class Explainer(AverageExample):
         return owners, curves
 
     def _fitted(self, owners: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the average, owners that add up with it to the margins, their ratio to those given, and the margins.
+        """Return the average, owners that add up with it to the margins, their ratio to those given, margins and gap.
 
-        Where probabilities are recalibrated, margins are. The rest is rounding: it goes to owners by their size.
+        Where probabilities are recalibrated, margins are. The gap is rounding: it goes to owners by their size.
         """
         average, ratio = self.average, np.ones(len(margins))
         if self.model.calibrate:
@@ -127,7 +129,7 @@ class Explainer(AverageExample):
         gap, sizes = margins - average - owners.sum(axis=0), np.abs(owners)
         total = sizes.sum(axis=0)
         owners = owners + sizes * np.divide(gap, total, out=np.zeros(len(gap)), where=total > 0.0)
-        return np.where(total > 0.0, average, margins), owners, ratio, margins
+        return np.where(total > 0.0, average, margins), owners, ratio, margins, gap
 
     def by_column(self, owners: np.ndarray) -> np.ndarray:
         """What each column adds (C, K): by itself, and its part of what pairs add."""
@@ -139,7 +141,7 @@ class Explainer(AverageExample):
 
 def explainer_of(model: Model, rows: Rows | None = None) -> Explainer:
     """The explainer of a model as it is now; it is made once, until the model learns again."""
-    kept = model.__dict__.setdefault("explaining", {})  # is no part of a copy, or of a file
+    kept = model.__dict__.setdefault("why", {})  # is no part of a copy, or of a file
     known = kept.setdefault("columns", {})
     if kept.get("kinds") != (model.space.kinds, model.space.derived):
         known.clear()

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ouzel.deferred import deferred
-from ouzel.learners import feature_moments
-from ouzel.learners.auto import standardisation
 from ouzel.model.answers import Feature, shown_features, shown_weights
+from ouzel.model.feature_spreads import means_and_spreads
 from ouzel.model.model import INTERCEPT, Model
 from ouzel.streams.labels import Label
 
@@ -213,16 +212,3 @@ def _variances(known: Explainer, weights: np.ndarray, spreads: np.ndarray) -> np
     np.add.at(means, known.owner[exclusive], products)
     np.add.at(found, known.owner[exclusive], products**2)
     return np.maximum(found - means**2, 0.0)
-
-
-def means_and_spreads(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation (slots,) of the features in the examples learnt, absent ones counting as 0.
-
-    Those of a sample where features are not standardised; not known to learners of a byte budget.
-    """
-    scales = model.scales
-    if scales is not None:
-        mean, spread = standardisation.means_and_spreads(scales)
-    else:
-        mean, spread = feature_moments.means_and_spreads(model.preparation.moments)
-    return mean[: model.slots], spread[: model.slots]

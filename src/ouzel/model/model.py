@@ -31,7 +31,7 @@ from ouzel.streams.labels import Label
 
 SLOT_LIMIT = 1 << 32
 INTERCEPT = "(intercept)"
-MADE = ("module", "compiled", "explaining", "used_slots")  # of the other attributes
+MADE = ("module", "compiled", "why", "used_slots")  # of the other attributes
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
 

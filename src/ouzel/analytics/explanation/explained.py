@@ -118,6 +118,7 @@ class Explained:
             "rows": inliers + outliers,
             "outliers": outliers,
             "left_out": self.rule.left_out,
+            "near_unique": list(self.rule.near_unique),
             "threshold": None if self.rule.condition is None else self.rule.condition.threshold,
             "bytes_used": self.explainer.bytes_used,
             "ranked": len(self.explainer.found("both", min_support).slots),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow
+import pyarrow.compute
 
 from ouzel.analytics.explanation.conditions import Condition
 from ouzel.analytics.items import check_column, prefixed, slots_of_rows, text_column
@@ -25,6 +26,10 @@ from ouzel.streams.truth_values import TRUTHS
 
 ANSWERS = {**TRUTHS, **dict.fromkeys(("t", "yes", "y"), True), **dict.fromkeys(("f", "no", "n"), False)}
 """Words in a column that is said to mark outliers; elsewhere only truth values are read as such."""
+
+
+MOST_SHOWN = 5  # values that an error names
+ENOUGH, NEAR_UNIQUE = 200, 0.5  # rows that tell whether a column is nearly unique; of these, its values
 
 
 class Attributes(NamedTuple):
@@ -45,6 +50,8 @@ class Rule:
     positive: str | None = None  # the value of that column; by default whatever is true, or above 0
     rows: int = field(default=0, init=False)  # rows seen, for messages
     left_out: int = field(default=0, init=False)  # rows without the value that decides
+    numbers: set[float] = field(default_factory=set, init=False)  # the first values of a column that is to be above 0
+    near_unique: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)  # columns: values, rows looked at
 
     def __post_init__(self) -> None:
         if self.condition is not None:
@@ -62,9 +69,26 @@ class Rule:
             known = ~np.isnan(numbers)
             outliers = np.zeros(len(numbers), np.bool_)
             outliers[known] = numbers[known] > 0 if self.condition is None else self.condition.holds(numbers[known])
+            if self.condition is None and len(self.numbers) <= MOST_SHOWN:
+                self.numbers.update(np.unique(numbers[known])[: MOST_SHOWN + 1].tolist())
         self.rows += len(known)
         self.left_out += int((~known).sum())
         return np.asarray(outliers, np.bool_) & known, known
+
+    def check_numbers(self) -> None:
+        """Refuse a column of which every value is above 0: it does not say which rows are outliers."""
+        if self.positive is None and self.condition is None and self.numbers and min(self.numbers) > 0.0:
+            shown = ", ".join(f"{number:.6g}" for number in sorted(self.numbers)[:MOST_SHOWN])
+            more = ", …" if len(self.numbers) > MOST_SHOWN else ""
+            raise OuzelError(
+                f"every value of {self.column!r} is above 0 ({shown}{more}), so every row would be one to explain; "
+                "name the label of those rows with --label-positive"
+            )
+
+    def note_values(self, column: str, values: int, rows: int) -> None:
+        """Note how many values a column has in the first rows."""
+        if rows >= ENOUGH and values > NEAR_UNIQUE * rows:
+            self.near_unique.setdefault(column, (values, rows))
 
     def _numbers(self, cells: Any, name: str, skip: bool) -> np.ndarray:
         """Return cells (n,) as numbers, NaN where there are none."""
@@ -126,7 +150,11 @@ def _of_table(
             for column in batch.schema.names
             if is_named(column) and column != rule.column and column not in options.ignore
         ]
-        arrays = [prefixed(column, text_column(batch, column, source.name)) for column in names]
+        texts = [text_column(batch, column, source.name) for column in names]
+        if rule.rows == len(known):  # the first rows
+            for column, text in zip(names, texts, strict=True):
+                rule.note_values(column, pyarrow.compute.count_distinct(text).as_py(), len(text))
+        arrays = [prefixed(column, text) for column, text in zip(names, texts, strict=True)]
         if not arrays:
             raise DataError.at(source.name, f"has no column beside {rule.column!r}; there is nothing to explain it by")
         there, slots, name_of = slots_of_rows(arrays, options.seed, known)

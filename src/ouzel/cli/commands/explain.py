@@ -52,6 +52,8 @@ def explain(
 ) -> None:
     """Find the attributes (column=value) that make a row likely to be an outlier, with their relative risks.
 
+    No model is needed. Why a model predicts what it does: `ouzel predict --explain` and, in Python, `model.explain`.
+
     Example: ouzel explain expenses.csv --outlier 'amount > p80'
     """
     common.check(top=top, min_support=min_support or 0)
@@ -72,6 +74,7 @@ def explain(
         explained.over(sources, format, common.reading(replace(columns, label=None)), named, progress)
     if not explainer.rows.sum() and not explained.interrupted:
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
+    explained.rule.check_numbers()
     if min_support is None:
         min_support = explainer.least_support(side)
     analysis.report(explainer, common, explained, draw_explanation, _print_table, titled(files), top, side, min_support)
@@ -107,6 +110,10 @@ def _print_table(explained: Explained, top: int, side: str, min_support: int) ->
     console.print(f"\n{stopped}{inliers + outliers:,} rows, {outliers:,} of them outliers{_threshold(explained)}")
     if explained.rule.left_out:
         console.print(f"{explained.rule.left_out:,} rows left out, for want of what decides")
+    for column, (values, seen) in explained.rule.near_unique.items():
+        console.print(
+            f"{column} has {values:,} values in the first {seen:,} rows, so that each says little: --ignore {column}"
+        )
     ranked = len(explainer.found(min_support=min_support).slots)
     console.print(f"in {size(explainer.bytes_used)}, {ranked:,} attributes of {min_support:,} rows or more")
     unranked = explainer.unranked(min_support)

@@ -43,6 +43,7 @@ class Explain(Result):
     rows: Annotated[Count, about("in all")]
     outliers: Annotated[Count, about("among them")]
     left_out: Annotated[Count, about("rows for want of what decides")]
+    near_unique: Annotated[list[str], about("columns in which most rows have a value of their own; ignore these")]
     threshold: Annotated[float | str | None, about("of the condition, at the end")]
     bytes_used: Annotated[Count, about("of the sketch")]
     ranked: Annotated[Count, about("attributes counted on at least half of their rows")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
@@ -112,15 +112,23 @@ class Drawn(Result):
     plot: Annotated[str, about("the picture drawn")]
     columns: Annotated[list[str], about("one, or the two of a pair")]
     classes: Annotated[Classes, about("which each margin speaks for; none of numbers")]
-    edges: Annotated[list[list[float]], about("of each column, rising; a number on an edge is above it")]
     values: Annotated[
-        list[list[list[float]]],
+        list[list[Any]],
         about(
-            "what is added to each margin, by interval of the first column, then of the second; one where there is none"
+            "what is added to each margin, by interval of the first column, then of the second; one where there is "
+            "none; by word of a column of words"
         ),
     ]
-    slopes: Annotated[list[float], about("of the line that is added to that, for each margin; 0 of a pair")]
-    mean: Annotated[float, about("of the column, where the line is 0")]
+    words: Annotated[list[str], about("of a column of words")] | UnsetType = UNSET
+    shares: Annotated[list[float], about("of examples that have each word")] | UnsetType = UNSET
+    edges: (
+        Annotated[list[list[float]], about("of each column of numbers, rising; a number on an edge is above it")]
+        | UnsetType
+    ) = UNSET
+    slopes: (
+        Annotated[list[float], about("of the line that is added to that, for each margin; 0 of a pair")] | UnsetType
+    ) = UNSET
+    mean: Annotated[float, about("of the column, where the line is 0")] | UnsetType = UNSET
 
 
 class Compiled(Result):

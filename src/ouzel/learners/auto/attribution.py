@@ -15,19 +15,26 @@ Here is the arithmetic of the kernels again in NumPy, over many examples: nothin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ouzel.learners.auto import classification, other_numbers, regression, several_classes, standardisation, two_classes
-from ouzel.learners.auto.constants import LEVEL, SHIFT, lead_of
+from ouzel.deferred import deferred
+from ouzel.learners.auto import classification, standardisation, two_classes
 from ouzel.learners.auto.effect_slopes import HIGH, LOW, MOST_LOGARITHM, of_logarithms
 from ouzel.learners.auto.effects import END, SCORES, Effects
 from ouzel.learners.auto.number_gains import HIGH as HIGHEST
 from ouzel.learners.auto.number_gains import LOW as LOWEST
 from ouzel.learners.auto.number_gains import MEAN, WEIGHT
-from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.sharing import LEAST, margin_factor
+
+if TYPE_CHECKING:
+    from ouzel.learners.auto import constants, other_numbers, regression, regrets
+else:
+    constants = deferred("ouzel.learners.auto.constants")  # of numbers
+    other_numbers = deferred("ouzel.learners.auto.other_numbers")
+    regression = deferred("ouzel.learners.auto.regression")
+    regrets = deferred("ouzel.learners.auto.regrets")
 
 NODES = 16
 MOST_WEIGHTS = 1 << 26  # of all models; beyond, the models are one
@@ -170,11 +177,9 @@ def linear_models(state: Any, settings: Any) -> LinearModels | None:
 
     None, too, where they have too many weights to look at one by one.
     """
-    if isinstance(state, (two_classes.TwoClasses, several_classes.SeveralClasses)):
+    if "shares" in state._fields:
         return _of_classes(state)
-    if isinstance(state, (regression.State, other_numbers.State)):
-        return _of_numbers(state, settings)
-    return None
+    return _of_numbers(state, settings) if "labels" in state._fields else None
 
 
 def with_effects(effects: Effects, lines: Function) -> Function:
@@ -230,7 +235,7 @@ def _of_classes(state: Any) -> LinearModels | None:
 def _of_numbers(state: Any, settings: Any) -> LinearModels:
     scales, shifts = standardisation.units(state.features, reaching=True)
     slots = _slots_of(state, scales)
-    others, weights = isinstance(state, other_numbers.State), regression.weights_by_model(state)
+    others, weights = "regrets" in state._fields, regression.weights_by_model(state)
     if others:
         weights = np.hstack([weights, state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]]])
     of_scores = _of_other_numbers(state, settings.loss) if others else _of_squared(state)
@@ -276,13 +281,13 @@ def _of_other_numbers(state: Any, loss: Any) -> Callable[[np.ndarray], np.ndarra
         float(labels[MEAN]) * centred,
         max(float(labels[MEAN]), other_numbers.LEAST / (labels[WEIGHT] + other_numbers.LEAST)),
     )
-    believed, numbers = weights_of(state.regrets, lead_of(loss)), state.constants.numbers
+    believed, numbers = regrets.weights_of(state.regrets, constants.lead_of(loss)), state.constants.numbers
 
     def margin(number: Any, floor: float) -> np.ndarray:
         number = np.asarray(number, float)
         return np.minimum(np.log(np.maximum(number, floor * mean)), MOST_LOGARITHM) if logarithms else number
 
-    constant = float(margin(mean, 1.0) if logarithms else numbers[LEVEL]) * centred
+    constant = float(margin(mean, 1.0) if logarithms else numbers[constants.LEVEL]) * centred
     low, high = margin(labels[LOWEST], other_numbers.FARTHEST), margin(labels[HIGHEST], 1.0)
 
     def of_scores(scores: np.ndarray) -> np.ndarray:
@@ -293,7 +298,7 @@ def _of_other_numbers(state: Any, loss: Any) -> Callable[[np.ndarray], np.ndarra
             [
                 np.full(len(scores), constant),
                 first,
-                margin(found, floors[1]) + numbers[SHIFT],
+                margin(found, floors[1]) + numbers[constants.SHIFT],
                 constant + scores[:, 3],
                 first + scores[:, 4],
                 margin(middle + cut, floors[0]),

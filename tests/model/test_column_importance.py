@@ -1,0 +1,150 @@
+"""The importance of columns is what permutation importance finds, with no data."""
+
+import numpy as np
+import pandas
+import pytest
+from scipy.stats import spearmanr
+from sklearn.datasets import load_diabetes, load_wine, make_friedman1
+from sklearn.metrics import log_loss, mean_squared_error
+
+import ouzel
+
+LEAST, FIRST, AGREEING = 0.8, 3, 7  # rank correlation of each of eight tables; columns that agree, on so many of them
+
+
+def planted(rows=4000):
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(rng.normal(size=(rows, 8)), columns=list("abcdefgh"))
+    score = 2.0 * X["a"] + 1.5 * X["b"].abs() + 2.0 * X["c"] * X["d"] + 0.5 * X["e"]
+    return X, (score + rng.logistic(size=rows) > 1.0).astype(int)
+
+
+def planted_numbers(rows=4000):
+    X, _ = planted(rows)
+    X["f"] = 0.8 * X["a"] + 0.6 * X["f"]  # goes along, and adds nothing
+    noise = np.random.default_rng(1).normal(size=rows)
+    return X, 2.0 * X["a"] + 1.5 * np.sin(2.0 * X["b"]) + 2.0 * X["c"] * X["d"] + 0.5 * X["e"] + noise
+
+
+def words(rows=6000):
+    rng = np.random.default_rng(2)
+    X = pandas.DataFrame(
+        {
+            "shop": [f"s{k % 60}" for k in rng.zipf(1.5, rows)],
+            "city": rng.choice(list("ABCDEFG"), rows),
+            "noise": rng.choice([f"n{k}" for k in range(30)], rows),
+            "x": rng.normal(size=rows),
+            "y": rng.normal(size=rows),
+        }
+    )
+    weights = dict(zip(sorted(set(X["shop"])), 1.5 * rng.normal(size=60), strict=False))
+    score = X["shop"].map(weights) + 1.5 * (X["city"] == "A") + X["x"] + 0.3 * X["y"]
+    return X, (score + rng.logistic(size=rows) > 0.0).astype(int)
+
+
+def three_kinds(rows=4000):
+    rng = np.random.default_rng(3)
+    X = pandas.DataFrame({name: rng.normal(size=rows) for name in ("p", "q", "r", "s")})
+    X["kind"] = rng.choice(["u", "v", "w"], rows)
+    score = 2.0 * X["p"] + np.abs(X["q"]) * 1.2 + 1.0 * (X["kind"] == "u") + 0.3 * X["r"]
+    return X, np.digitize(score + rng.logistic(size=rows), [0.0, 2.0])
+
+
+def friedman():
+    X, y = make_friedman1(4000, 6, noise=1.0, random_state=0)
+    return pandas.DataFrame(X, columns=[f"x{k}" for k in range(6)]), y
+
+
+TABLES = {
+    "planted": planted,
+    "planted numbers": planted_numbers,
+    "words": words,
+    "three kinds": three_kinds,
+    "wine": lambda: load_wine(return_X_y=True, as_frame=True),
+    "diabetes": lambda: load_diabetes(return_X_y=True, as_frame=True),
+    "friedman": friedman,
+    "a line": lambda: (planted()[0], 3.0 * planted()[0]["a"] + 2.0 * planted()[0]["b"] + planted()[0]["c"] - 5.0),
+}
+
+
+def permuted(model, X, y, rng):
+    """How much the loss grows where a column is permuted."""
+    numbers = isinstance(model, ouzel.OnlineRegressor)
+
+    def loss(table):
+        if numbers:
+            return mean_squared_error(y, model.predict(table))
+        return log_loss(y, model.predict_proba(table), labels=model.classes_)
+
+    base = loss(X)
+    return {
+        column: np.mean([loss(X.assign(**{column: rng.permutation(X[column].to_numpy())})) - base for _ in range(2)])
+        for column in X
+    }
+
+
+def first_of(sizes):
+    return set(sorted(sizes, key=lambda column: -sizes[column])[:FIRST])
+
+
+def test_columns_are_ranked_as_permutation_importance_ranks_them_on_eight_tables():
+    correlations, agreeing = {}, 0
+    for name, load in TABLES.items():
+        X, y = load()
+        order = np.random.default_rng(0).permutation(len(X))
+        X, y = X.iloc[order].reset_index(drop=True), pandas.Series(np.asarray(y)[order])
+        numbers = y.dtype.kind == "f"
+        model = (ouzel.OnlineRegressor() if numbers else ouzel.OnlineClassifier()).fit(X, y)
+
+        found = dict(model.column_importance())
+
+        wanted = permuted(model, X[:2000], y[:2000], np.random.default_rng(0))
+        correlations[name] = spearmanr([found[column] for column in X], [wanted[column] for column in X])[0]
+        agreeing += first_of(found) == first_of(wanted)
+
+    assert {name: r for name, r in correlations.items() if r < LEAST} == {}
+    assert agreeing >= AGREEING
+
+
+def test_a_rare_word_that_decides_comes_first_by_value():
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame({"shop": rng.choice([f"s{k}" for k in range(200)], 8000), "x": rng.normal(size=8000)})
+    y = ((X["shop"] == "s7") | (rng.random(8000) < 0.02)).astype(int)
+    model = ouzel.OnlineClassifier().fit(X, y)
+
+    assert model.feature_importance(1)[0].name == "shop=s7"
+    assert model.column_importance()[0][0] == "shop"
+    assert ouzel.effect(model, "shop").words[0] == "s7"
+
+
+def test_importances_of_scikit_learn_follow_the_columns_of_the_table():
+    X, y = words(2000)
+    model = ouzel.OnlineClassifier().fit(X, y)
+
+    assert list(model.get_feature_names_out()) == list(X.columns)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    order = [X.columns[k] for k in np.argsort(-model.feature_importances_)]
+    assert order == [name for name, _ in model.column_importance()]
+    of_array = ouzel.OnlineClassifier().fit(X[["x", "y"]].to_numpy(), y)
+    assert list(of_array.get_feature_names_out()) == ["x0", "x1"]
+    assert of_array.feature_importances_.shape == (2,)
+
+
+def test_a_linear_learner_takes_the_words_of_a_column_together():
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame({"city": rng.choice(["a", "b", "c"], 3000), "x": rng.normal(size=3000)})
+    model = ouzel.OnlineClassifier("adagrad").fit(X, ((X["city"] == "a") | (X["x"] > 1.0)).astype(int))
+
+    found = dict(model.column_importance())
+
+    added = model.explain(X)
+    for column in X:
+        assert found[column] == pytest.approx(added[column].std(), rel=0.05)
+
+
+def test_a_learner_of_a_byte_budget_ranks_columns_by_weights():
+    X, y = words(2000)
+    model = ouzel.OnlineClassifier("awm", budget="8KB").fit(X, y)
+
+    assert {name for name, _ in model.column_importance()} <= set(X.columns)
+    assert model.pair_importance() == []

@@ -18,4 +18,6 @@ def faded_covariance(covariance: np.ndarray, kept: float, prior: float) -> np.nd
 def faded_variances(variances: np.ndarray, kept: float, prior: float) -> np.ndarray:
     """The same of the diagonal (n,) alone, 0 where there was 0, and the prior to the bit where there was the prior."""
     precisions = np.divide(1.0, variances, out=np.full(variances.shape, np.inf), where=variances > 0.0)
-    return np.where(variances == variances.dtype.type(prior), variances, 1.0 / (kept * precisions + (1.0 - kept) / prior))
+    return np.where(
+        variances == variances.dtype.type(prior), variances, 1.0 / (kept * precisions + (1.0 - kept) / prior)
+    )

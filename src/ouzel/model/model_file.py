@@ -156,7 +156,9 @@ def _kind_of(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(KNOWN_BY)
     if VOWPAL_WABBIT.match(start):
-        return "a model of Vowpal Wabbit, which Ouzel does not read; learn its data anew (`ouzel vw` translates commands)"
+        return (
+            "a model of Vowpal Wabbit, which Ouzel does not read; learn its data anew (`ouzel vw` translates commands)"
+        )
     magic = next((name for name, known in MAGIC.items() if start.startswith(known)), None)
     if magic is not None:
         return f"{magic}, not a model; `ouzel predict MODEL FILE` has the model first"

@@ -110,7 +110,9 @@ class Remarks:
             if kind in SAY and column in learnt and kind not in learnt[column] and other & SAY.keys():
                 before, option = SAY[next(iter(other))]
                 found = f"holds {SAY[kind][0]} here, and the model learnt it as {before}, from values one at a time"
-                remark = Remark(KINDS, f"column {column!r}", 0, found, f"if they are the same, give {option}={column!r}")
+                remark = Remark(
+                    KINDS, f"column {column!r}", 0, found, f"if they are the same, give {option}={column!r}"
+                )
                 self.made[KINDS] = remark
                 return f"{remark.about} {remark.found}; {remark.advice}"
         return None

@@ -84,7 +84,9 @@ class Client:
 
     def predict(self, example: Example | Sequence[Example]) -> Any:
         """Return the prediction for an example, or a list of those for several."""
-        return self._json("POST", "predict", json=as_json(example) if isinstance(example, Mapping) else [*map(as_json, example)])
+        return self._json(
+            "POST", "predict", json=as_json(example) if isinstance(example, Mapping) else [*map(as_json, example)]
+        )
 
     def label(self, id: str, label: Label) -> dict[str, Any]:
         """Learn the example that was predicted with the member `_id`, now that its label is known."""

@@ -37,7 +37,7 @@ def test_a_positive_label_that_no_example_has_is_an_error_with_the_labels_seen(e
     said = ouzel("train", file, *given, "Malignant")
 
     assert said.code == 2
-    assert "no label is 'Malignant'; its labels are M, B; name one with" in said.err
+    assert "no label is 'Malignant'; its labels are M, B; name it with" in said.err
     assert not model.exists()
     assert ouzel("train", file, *given, "M").code == 0
 

@@ -4,7 +4,6 @@ import datetime
 import decimal
 
 import numpy as np
-import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -13,6 +12,8 @@ import ouzel
 from ouzel.errors import DataError, OuzelError
 from ouzel.service.client import Client, as_json
 from ouzel.streams.values import json_value
+
+pandas = pytest.importorskip("pandas")
 
 BYTES = [b"K\xc3\xb6ln", b"K\xf6ln", b"Bonn", b"\xff\x01"]
 COLUMNS = {

@@ -21,10 +21,9 @@ from ouzel.streams.missing import NA_FEATURE
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
 KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
 """Kinds of columns: numbers; words, one a cell; text, read word by word; lists of words; dates."""
-UNDECIDED = ""
-"""The kind of a column that has had missing values alone: the first table with a value decides it."""
-OTHER = {NUMBER: CATEGORY, CATEGORY: NUMBER}
-"""Kinds that a column may have, too: words among numbers are categories, and numbers among categories are words."""
+UNDECIDED = ""  # of a column that has had missing values alone: the first table with a value decides it
+OTHER = {NUMBER: CATEGORY, CATEGORY: NUMBER}  # that a column may have, too: words among numbers, numbers among words
+HALF = "it has half of a surrogate pair, which is no character"
 
 
 class FeatureSpace(NamedTuple):
@@ -107,7 +106,6 @@ class FeatureSpace(NamedTuple):
         return None if place is None else place + self.width
 
 
-HALF = "it has half of a surrogate pair, which is no character"
 NOTHING_KNOWN = FeatureSpace()
 
 

@@ -166,12 +166,12 @@ class Estimator(Explaining, RiverProtocol, FromData, BaseEstimator):
         from ouzel.model import persistence
 
         model = state.get("model_")
-        vars(self).update(state, **({"model_": persistence.from_bytes(model)} if isinstance(model, bytes) else {}))
+        self.__dict__.update(state, **({"model_": persistence.from_bytes(model)} if isinstance(model, bytes) else {}))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = type(self).__new__(type(self))
         memo[id(self)] = copied
-        vars(copied).update(deepcopy({name: value for name, value in vars(self).items() if name != "_slots"}, memo))
+        copied.__dict__.update(deepcopy({name: value for name, value in vars(self).items() if name != "_slots"}, memo))
         return copied
 
     @property

@@ -79,9 +79,7 @@ class FeatureSpace(NamedTuple):
         return None if self.width is None else {name: place for place, name in enumerate(self.kinds)}
 
     def id_of(self, name: str | int, seed: int, bits: int) -> int | None:
-        """The id of one feature; None of a name that a named array did not have.
-
-        A name written in digits is a number, as in tables and in text.
+        """The id of one feature, its number if the name is one; None of a name that a named array did not have.
 
         >>> columns = FeatureSpace(width=2, kinds={"a": NUMBER, "b": NUMBER})
         >>> FeatureSpace().id_of("price", 0, 18), columns.id_of("b", 0, 18)

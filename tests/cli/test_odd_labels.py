@@ -26,7 +26,7 @@ def test_a_label_of_many_digits_stays_that_word(ending, others, ouzel, tmp_path)
     out = tmp_path / f"out.{ending}"
     said = ouzel("predict", tmp_path / "m.ouzel", tmp_path / "t.csv", "--label", "label", "-o", out)
 
-    assert said.code == 0
+    assert said.status == 0
     if ending == "parquet":
         assert LONG in map(str, pyarrow.parquet.read_table(out).column("actual").to_pylist())
     elif ending != "arrow":
@@ -38,7 +38,7 @@ def test_numbers_of_many_digits_are_predicted_as_numbers(ouzel, tmp_path):
 
     said = ouzel("train", tmp_path / "t.csv", "--label", "label", "--loss", "squared", "--learner", "adagrad", "--json")
 
-    assert said.code == 0
+    assert said.status == 0
     assert json.loads(said.out)["examples"] == 60
 
 
@@ -69,7 +69,7 @@ def test_a_model_of_257_classes_tells_what_it_holds(ouzel, tmp_path):
 
     said = ouzel("info", tmp_path / "m.ouzel")
 
-    assert said.code == 0
+    assert said.status == 0
     assert "257" in said.out
 
 

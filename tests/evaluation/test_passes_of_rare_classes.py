@@ -36,12 +36,3 @@ def test_without_examples_held_out_the_line_says_how_to_find_out():
 @pytest.mark.parametrize("how", [{"passed": 1}, {"share": 0.3}, {"share": None}])
 def test_nothing_is_said_of_one_pass_or_of_classes_that_are_not_rare(how):
     assert warning_of_passes(run(**how)) is None
-
-
-def test_it_stands_in_the_report_of_a_training(ouzel, tmp_path):
-    rows = "".join(f"{int(k % 50 == 0)},{k % 7},{k % 11}\n" for k in range(400))
-    (tmp_path / "t.csv").write_text("label,a,b\n" + rows)
-
-    said = ouzel("train", tmp_path / "t.csv", "--label", "label", "--learner", "ogd", "--passes", "2")
-
-    assert "warning: class 1 is rare (0.02 of the examples)" in said.out

@@ -72,7 +72,7 @@ def test_a_comparison_refuses_it_too(ouzel, tmp_path):
 def test_many_numbers_are_classes_only_if_they_are_asked_for(ouzel, tmp_path):
     labels = np.random.default_rng(0).integers(25, 346, 442)
     (tmp_path / "t.csv").write_text("y,x\n" + "".join(f"{label},{k % 7}\n" for k, label in enumerate(labels)))
-    given = ("train", tmp_path / "t.csv", "--learner", "ogd", "--loss", "logistic")
+    given = ("train", tmp_path / "t.csv", "--learner", "ogd", "--loss", "logistic", "--bits", "6")
 
     said = ouzel(*given)
 

@@ -73,7 +73,7 @@ def test_pickles_of_earlier_versions_whose_models_are_objects_are_read():
 
 
 def test_an_estimator_that_has_learnt_nothing_is_pickled():
-    assert pickle.loads(pickle.dumps(ouzel.AutoClassifier(bits=12))).get_params()["bits"] == 12
+    assert pickle.loads(pickle.dumps(ouzel.OnlineClassifier(bits=12))).get_params()["bits"] == 12
 
 
 def test_a_model_that_no_file_can_hold_is_pickled_as_it_is():
@@ -85,7 +85,9 @@ def test_a_model_that_no_file_can_hold_is_pickled_as_it_is():
     assert np.isnan(again.model_.states[0].table[3, 0])
 
 
-@pytest.mark.parametrize("spoil", [lambda data: data[:-9], lambda data: data[:40], lambda data: data[:-1] + b"\x00\x01"])
+@pytest.mark.parametrize(
+    "spoil", [lambda data: data[:-9], lambda data: data[:40], lambda data: data[:-1] + b"\x00\x01"]
+)
 def test_bytes_that_are_no_model_are_refused_in_one_line(spoil):
     data = persistence.to_bytes(learnt("adagrad").model_)
 

@@ -8,8 +8,9 @@ from sklearn import metrics as theirs
 
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.ranking import bin_of
-from ouzel.model.tasks.classification import OneAgainstRest, SharedState
+from ouzel.model.tasks.classification import OneAgainstRest
 from ouzel.model.tasks.regression import Regression
+from ouzel.model.tasks.shared_state import SharedState
 from ouzel.model.tasks.task import Outcome
 from ouzel.terms.losses import Hinge, Logistic, Poisson, Squared
 

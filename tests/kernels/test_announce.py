@@ -34,8 +34,8 @@ def test_at_a_terminal_a_line_says_that_kernels_are_compiled_and_how_far_it_is(c
 
     assert sys.stderr.getvalue().splitlines() == [
         "ouzel: compiling kernels (once; later runs find them on disk) …",
-        "ouzel: compiling kernels: 3 so far, 10 seconds …",
-        "ouzel: compiling kernels: 6 so far, 21 seconds …",
+        "ouzel: compiling kernels: 3 of about 120, 10 seconds …",
+        "ouzel: compiling kernels: 6 of about 120, 21 seconds …",
     ]
 
 

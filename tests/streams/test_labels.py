@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.streams.labels import amounts_in, why_numbers
+from ouzel.streams.label_remarks import amounts_in, why_numbers
 from ouzel.streams.memory import blocks_from
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from ouzel.errors import DataError
 from ouzel.streams.feature_space import NUMBER, FeatureSpace
-from ouzel.streams.labels import classes_in, labels_in
+from ouzel.streams.label_remarks import classes_in
+from ouzel.streams.labels import labels_in
 from ouzel.streams.logs.arrow import TableRows
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.options import Options

@@ -1,10 +1,9 @@
-"""Values of which no text can say what they are, or which have two meanings, are refused, or mean one thing everywhere."""
+"""Values that no text can say, or that have two meanings, are refused, or mean one thing at every entry point."""
 
 import datetime
 import decimal
 
 import numpy as np
-import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -13,6 +12,8 @@ import ouzel
 from ouzel.errors import DataError, OuzelError
 from ouzel.service.client import Client, as_json
 from ouzel.streams.values import json_value
+
+pandas = pytest.importorskip("pandas")
 
 BYTES = [b"K\xc3\xb6ln", b"K\xf6ln", b"Bonn", b"\xff\x01"]
 COLUMNS = {
@@ -39,7 +40,7 @@ def names(stream):
 def test_bytes_that_are_not_utf8_are_refused_with_row_and_column(kind, tmp_path):
     table = pyarrow.table({"label": [1, 0, 1, 0], "key": COLUMNS[kind]})
 
-    with pytest.raises(DataError, match="row 2, column 'key': found .*; expected text in UTF-8") as refused:
+    with pytest.raises(DataError, match=r"row 2, column 'key': found .*; expected text in UTF-8") as refused:
         list(ouzel.blocks_from(table, label="label"))
 
     assert (refused.value.row, refused.value.column) == (2, "key")
@@ -78,8 +79,7 @@ def test_half_a_surrogate_pair_is_an_error_of_one_line(example):
     with pytest.raises(OuzelError, match="is no text: it has half of a surrogate pair"):
         ouzel.OnlineClassifier("ogd").learn_one(*example)
     with pytest.raises(OuzelError, match="is no text: it has half of a surrogate pair"):
-        for block in ouzel.blocks_from([example]):
-            ouzel.OnlineClassifier("ogd").learn_one({"a": 1.0}, "b").model_.learn(block)
+        ouzel.progressive_validation(ouzel.OnlineClassifier("ogd"), ouzel.blocks_from([example] * 2))
 
 
 @pytest.mark.parametrize("given", [[({"word": [[1, 2]]}, 1)], pandas.DataFrame({"word": [[["a"], "b"]]})])
@@ -94,7 +94,9 @@ def test_words_and_lists_in_a_column_of_objects_are_what_they_are_in_dictionarie
     mixed = [["a"], "a", ["b", "c"], None, 3]
     frame = pandas.DataFrame({"word": pandas.Series(mixed, dtype=object)})
 
-    assert names(ouzel.blocks_from(frame, [1, 0, 1, 0, 1])) == ["word=(missing)", "word=3", "word=a", "word=b", "word=c"]
+    assert names(ouzel.blocks_from(frame, [1, 0, 1, 0, 1])) == [
+        f"word={word}" for word in ("(missing)", "3", "a", "b", "c")
+    ]
 
 
 VALUES = (

@@ -1,4 +1,4 @@
-"""Other names of options: former ones, which are still accepted with a line, and those of other programs, which are not."""
+"""Other names of options: former ones, still accepted with a line, and those of other programs, which are not."""
 
 from __future__ import annotations
 

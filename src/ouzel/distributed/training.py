@@ -14,7 +14,7 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
 from ouzel.ranges import Count, ranged
-from ouzel.streams.labels import AS_NUMBERS, check_few_classes, classes_in, why_numbers
+from ouzel.streams.label_remarks import AS_NUMBERS, check_few_classes, classes_in, why_numbers
 from ouzel.streams.options import make_options
 from ouzel.streams.read import read
 

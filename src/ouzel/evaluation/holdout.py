@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.ranking import RARE
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
+LESS = 0.01  # of average precision
 STRETCH = 1000  # examples, at least, between two looks at what was held out
 
 
@@ -38,3 +42,26 @@ class Holdout:
         for block in self.waiting:
             self.scores.add(self.model.evaluate(block))
         self.waiting.clear()
+
+
+def warning_of_passes(run: Any) -> str | None:
+    """A remark on passes after the first, which may rank examples of a rare class worse; None if there is none.
+
+    Where examples are held out it says what became of their average precision, else how to find out.
+    """
+    share = run.scores.figures().get("rare_share")
+    if run.passed < 2 or share is None or share >= RARE:
+        return None
+    name = run.model.classes.known[run.scores.rare_class]
+    if not run.holdouts:
+        return (
+            f"class {name} is rare ({share:.2g} of the examples): further passes may rank its examples worse on other "
+            "data; see whether they do with --holdout-every 10"
+        )
+    first, last = (run.holdouts[place].scores.figures().get("average_precision") for place in (0, run.passed - 1))
+    if first is None or last is None or last > first - LESS:
+        return None
+    return (
+        f"average precision of class {name} among the examples held out fell from {first:.3g} after one pass to "
+        f"{last:.3g} after {run.passed}: one pass ranks a rare class better here"
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.evaluation.calibration import STRETCH
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
+from ouzel.evaluation.holdout import warning_of_passes
 from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores, confusion_in_order
 from ouzel.evaluation.ranking import RARE
 from ouzel.model.remarks import absent_classes
@@ -288,7 +289,7 @@ def report_of(run: Any) -> Report:
         drift=None if run.alarm is None else [event._asdict() for event in run.alarm.events],
         input_drift=None if watched is None else [event._asdict() for event in watched],
         **of_answers(model, scores),
-        warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model)])],
+        warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model), warning_of_passes(run)])],
         baseline_of=scores.baseline_of,
         rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],
         **dict[str, Any](scores.figures()),

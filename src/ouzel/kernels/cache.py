@@ -214,9 +214,8 @@ def _is_refused(path: str) -> bool:
     """Whether kernels must not be loaded from a folder, which is then said once."""
     with suppress(OSError):
         reason = unsafe_reason(path)
-        if reason is not None:
-            if multiprocessing.parent_process() is None:
-                print(f"ouzel: {path} {reason}: kernels in it are not used; {MAKE_SAFE}", file=sys.stderr, flush=True)
+        if reason is not None and multiprocessing.parent_process() is None:
+            print(f"ouzel: {path} {reason}: kernels in it are not used; {MAKE_SAFE}", file=sys.stderr, flush=True)
         return reason is not None
     return True
 

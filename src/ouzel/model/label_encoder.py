@@ -9,7 +9,8 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
-from ouzel.streams.labels import UNASKED, Label, check_label, label_of, sort_key, tidy
+from ouzel.streams.label_remarks import UNASKED
+from ouzel.streams.labels import Label, check_label, label_of, sort_key, tidy
 
 MOST_CLASSES = 10_000
 FEW = 4  # classes, of numbers, that are looked for one after the other

@@ -21,10 +21,9 @@ from ouzel.streams.missing import NA_FEATURE
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
 KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
 """Kinds of columns: numbers; words, one a cell; text, read word by word; lists of words; dates."""
-UNDECIDED = ""
-"""The kind of a column that has had missing values alone: the first table with a value decides it."""
-OTHER = {NUMBER: CATEGORY, CATEGORY: NUMBER}
-"""Kinds that a column may have, too: words among numbers are categories, and numbers among categories are words."""
+UNDECIDED = ""  # of a column that has had missing values alone: the first table with a value decides it
+OTHER = {NUMBER: CATEGORY, CATEGORY: NUMBER}  # that a column may have, too: words among numbers, numbers among words
+HALF = "it has half of a surrogate pair, which is no character"
 
 
 class FeatureSpace(NamedTuple):
@@ -80,9 +79,7 @@ class FeatureSpace(NamedTuple):
         return None if self.width is None else {name: place for place, name in enumerate(self.kinds)}
 
     def id_of(self, name: str | int, seed: int, bits: int) -> int | None:
-        """The id of one feature; None of a name that a named array did not have.
-
-        A name written in digits is a number, as in tables and in text.
+        """The id of one feature, its number if the name is one; None of a name that a named array did not have.
 
         >>> columns = FeatureSpace(width=2, kinds={"a": NUMBER, "b": NUMBER})
         >>> FeatureSpace().id_of("price", 0, 18), columns.id_of("b", 0, 18)
@@ -107,7 +104,6 @@ class FeatureSpace(NamedTuple):
         return None if place is None else place + self.width
 
 
-HALF = "it has half of a surrogate pair, which is no character"
 NOTHING_KNOWN = FeatureSpace()
 
 

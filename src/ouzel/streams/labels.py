@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ouzel.errors import DataError, OuzelError, listed
-from ouzel.flags import flag_of
-from ouzel.numerals import is_number, plain_amount
+from ouzel.numerals import is_number
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_space import HALF
@@ -102,22 +101,6 @@ def is_exact(number: int) -> bool:
     return abs(number) <= 2**53 or (number.bit_length() <= 1024 and float(number) == number)
 
 
-def as_one(labels: Iterable[Label | None]) -> str | None:
-    """The remark on a truth value and a number among labels that are one class, as they are equal; None if none is.
-
-    >>> as_one([True, 2, 1])
-    'labels true and 1 are one class; write them alike if they are meant to be, or as other words'
-    """
-    known = set(map(repr, labels))
-    for truth, number in (("True", "1"), ("False", "0")):
-        if truth in known and number in known:
-            return (
-                f"labels {truth.lower()} and {number} are one class; "
-                "write them alike if they are meant to be, or as other words"
-            )
-    return None
-
-
 def is_infinite(value: object) -> bool:
     """Whether a label's cell is an infinite number, which is refused; NaN means that there is none."""
     if isinstance(value, str):
@@ -171,12 +154,7 @@ def group_id(value: object, seed: int) -> int:
 
 Label = int | float | str | bool
 
-MOST_WHOLE = 100  # different whole numbers that may be classes, even with few examples each
-FEWEST_AMOUNTS = 10  # different words for numbers
-FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
 MOST_LISTED = 10  # labels in a remark
-UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many
-AS_NUMBERS = "labels are numbers ({}): learning to predict them; --loss logistic learns classes"
 
 
 def tidy(number: float) -> int | float:
@@ -205,59 +183,6 @@ def labels_in(block: Block) -> list[Label | None]:
         None if math.isnan(label) else tidy(label) if names is None else names[int(label)]
         for label in block.labels.tolist()
     ]
-
-
-def why_numbers(block: Block) -> str:
-    """The reason why labels, by the first block of a stream, are numbers to predict; "" if they are classes.
-
-    They are numbers if one is not whole, or if there are more different ones than a stream has classes.
-    """
-    labels = block.labels[~np.isnan(block.labels)]
-    if block.label_names is not None or not len(labels):
-        return ""
-    odd = labels[labels != np.floor(labels)]
-    if len(odd):
-        return f"such as {odd[0]:g}"
-    different = len(np.unique(labels))
-    if different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
-        return f"{different:,} different ones in {len(labels):,} examples"
-    return ""
-
-
-def check_few_classes(block: Block) -> None:
-    """Refuse more classes that are numbers than a stream usually has, by its first block, unless they are asked for."""
-    labels = block.labels[~np.isnan(block.labels)]
-    different = len(np.unique(labels))
-    if block.label_names is None and different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
-        raise OuzelError(
-            f"labels are {different:,} different numbers in {len(labels):,} examples; is this the label? "
-            f"{flag_of('most_classes')} {UNASKED} learns so many classes, --loss squared predicts numbers"
-        )
-
-
-def classes_in(block: Block, otherwise: str = "--task regression predicts numbers") -> list[str]:
-    """The remark on labels that are three or more whole numbers and are taken as classes: one line or none.
-
-    They may be ratings, counts or ages.
-
-    >>> from ouzel.streams.memory import blocks_from
-    >>> classes_in(next(blocks_from([({"a": 1.0}, rating) for rating in (3, 1, 5)])))
-    ['labels 1, 3, 5: taken as 3 classes; --task regression predicts numbers']
-    """
-    labels = np.unique(block.labels[~np.isnan(block.labels)])
-    if block.label_names is not None or len(labels) <= 2 or (labels != np.floor(labels)).any():
-        return []
-    found = listed([f"{label:g}" for label in labels.tolist()], MOST_LISTED)
-    return [f"labels {found}: taken as {len(labels)} classes; {otherwise}"]
-
-
-def amounts_in(block: Block) -> list[str]:
-    """The remark on labels that are classes only because of signs, such as $1,200.50: one line or none."""
-    names = [name for name in block.label_names or [] if isinstance(name, str)]
-    plain = [plain_amount(name) for name in names]
-    if len(names) < FEWEST_AMOUNTS or None in plain:
-        return []
-    return [f"labels such as {names[0]} are words, and classes; write {plain[0]} to have numbers predicted"]
 
 
 def check_label(label: object) -> None:

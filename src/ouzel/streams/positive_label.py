@@ -35,11 +35,11 @@ class PositiveLabel(str):
         >>> positive = PositiveLabel("Malignant")
         >>> positive.note("M", -1), positive.note("B", -1)
         (None, None)
-        >>> positive.check_met("wdbc.csv")
+        >>> positive.check_met("a")
         Traceback (most recent call last):
-        ouzel.errors.DataError: wdbc.csv: no label is 'Malignant'; its labels are M, B; say which of them is positive with label_positive='LABEL'
+        ouzel.errors.DataError: a: no label is 'Malignant'; its labels are M, B; name it with label_positive='LABEL'
         """
         if not self.is_met and self.others:
             known = listed([str(label) for label in self.others], MOST_KNOWN)
             found = f"no label is {str(self)!r}; its labels are {known}"
-            raise DataError(f"{name}: {found}; say which of them is positive with", label_positive="LABEL")
+            raise DataError(f"{name}: {found}; name it with", label_positive="LABEL")

@@ -21,7 +21,7 @@ from ouzel.model.tasks.choose import learns_numbers
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
 from ouzel.streams.feature_space import FeatureSpace
-from ouzel.streams.labels import AS_NUMBERS, amounts_in, check_few_classes, classes_in, why_numbers
+from ouzel.streams.label_remarks import AS_NUMBERS, amounts_in, check_few_classes, classes_in, why_numbers
 from ouzel.streams.read import read
 from ouzel.streams.sources.addresses import is_log
 from ouzel.streams.sources.source import is_piped, name_of
@@ -97,7 +97,7 @@ class Session:
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
     opened_at: tuple[int, int] | None = None  # position of the run when it started the pass
     make_for_numbers: Callable[[], Model] | None = None  # makes a new model, for labels that are numbers
-    asks_about_classes: bool = False  # whether a loss alone says that labels are classes, however many there are
+    asks: bool = False  # whether a loss alone says that labels are classes, however many there are
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -149,7 +149,7 @@ class Session:
         if options.task is None and "loss" not in options.settings and "loss" in session.model.settings._fields:
             session.make_for_numbers = partial(make, loss="squared")
         numbers = session.model.task.numbers or session.model.task.groups
-        session.asks_about_classes = options.task is None and options.most_classes is None and not numbers
+        session.asks = options.task is None and options.most_classes is None and not numbers
         if options.resume is not None:
             session.remarks.append(f"{options.resume} is not there yet: beginning a new model")
         return session
@@ -175,10 +175,9 @@ class Session:
 
         The block that was read stays in the stream, which yields it as its first one (`BlockStream.first`).
         """
-        if self.make_for_numbers is None and not self.asks_about_classes:
+        if self.make_for_numbers is None and not self.asks:
             return
-        self.stream = stream = self._open()
-        clock = self.run.clock
+        self.stream, clock = (stream := self._open()), self.run.clock
         with clock.on("reading"):
             block = stream.first()
         if self.make_for_numbers is None:
@@ -224,12 +223,6 @@ class Session:
             self.save(finished=False)
         else:
             self._end()
-
-    def check_labels(self) -> None:
-        """Refuse a run that has met no positive label, by a model that knows none."""
-        positive = None if self.stream is None else self.stream.options.label_positive
-        if positive is not None and 1 not in self.model.classes.known:
-            positive.check_met(self.title)
 
     def _end(self) -> None:
         """Save the model of a finished run of files."""

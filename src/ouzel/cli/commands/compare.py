@@ -166,7 +166,7 @@ class Contest:
         from ouzel.comparison.one_pass import certainly_best
         from ouzel.comparison.results import name_of
         from ouzel.comparison.shuffles import join
-        from ouzel.streams.labels import classes_in
+        from ouzel.streams.label_remarks import classes_in
         from ouzel.streams.read import read
 
         title = f"{self.shuffles} orders" if self.shuffles else f"{len(self.chosen)} candidates"

@@ -195,16 +195,17 @@ def _print_table(columns: dict[str, Any], bare: bool, header: bool, positive: An
     if bare:
         columns = {name: values for name, values in columns.items() if name not in ("row", "actual")}
     if header:
-        headings = [f"probability of {positive}" if name == "probability" else name for name in columns]
+        named = {} if positive is None else {"probability": f"probability of {positive}"}
+        headings = [named.get(name, name) for name in columns]
         print("\t".join(map(_cell, headings)))
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     sys.stdout.write("".join("\t".join(map(_cell, row)) + "\n" for row in rows))
 
 
 def second_class(model: Model) -> Any:
-    """The class of two that a probability is of; None where there are more, or numbers."""
+    """The class of two, or the only one, that a probability is of; None where there are more, or numbers."""
     known = model.classes.in_order()
-    return known[1] if len(known) == 2 else None
+    return known[-1] if 1 <= len(known) <= 2 else None
 
 
 def _print_json(columns: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ def run_test(
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
     from ouzel.model.tasks.choose import learns_numbers
-    from ouzel.streams.labels import classes_in
+    from ouzel.streams.label_remarks import classes_in
     from ouzel.streams.read import read
 
     options.check_plot(plot)

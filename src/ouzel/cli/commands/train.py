@@ -243,7 +243,9 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             with interrupt:
                 session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
                 try:
-                    session.check_labels()
+                    positive = None if session.stream is None else session.stream.options.label_positive
+                    if positive is not None and 1 not in session.model.classes.known:
+                        positive.check_met(session.title)
                     session.end()
                 except OuzelError as error:
                     failed = error

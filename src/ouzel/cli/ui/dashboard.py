@@ -13,8 +13,8 @@ from rich.live import Live
 from rich.text import Text
 
 from ouzel.cli.ui.progress import Screen, in_column
-from ouzel.evaluation.curve import Point
 from ouzel.errors import printable
+from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, figure, named, ranking, short, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run

@@ -70,7 +70,8 @@ def choose_task(
         raise OuzelError(f"a {name} by the loss {name_of(loss)} has no classes; leave out", class_weight=class_weight)
     multiclass = isinstance(learner.functions_for(name, loss), Multiclass)
     if name == "classification":
-        from ouzel.model.tasks.classification import OneAgainstRest, SharedState
+        from ouzel.model.tasks.classification import OneAgainstRest
+        from ouzel.model.tasks.shared_state import SharedState
 
         return SharedState(loss) if multiclass else OneAgainstRest(loss)
     if name == "regression":

@@ -1,4 +1,4 @@
-"""Classes to tell apart, by one binary state, by one a class, or by one state that holds every class.
+"""Classes to tell apart, by one binary state, or by one a class.
 
 One binary state serves two classes. From the third on, a binary learner keeps one a class (one against the rest), each
 of them fed every example, and one more that stands for every class not seen yet: what a new class starts from.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,16 @@ from ouzel.model.tasks.task import Host, Outcome, Task, by_known_classes, call_o
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
 
+MANY_NEW = 8  # classes that are new in a block, from which on its pieces are learnt together
+
+
+class Piece(NamedTuple):
+    """Examples of a block among which no class is new but that of the first."""
+
+    classes: int  # known with it, two at least
+    start: int
+    stop: int
+
 
 class Classification(Task):
     """Labels are classes, known from the beginning or met on the way."""
@@ -37,19 +47,28 @@ class Classification(Task):
         scores = np.full((block.rows, max(len(model.classes), 2)), -np.inf)
         found_losses = np.empty(block.rows if losses else 0)
         weighed = model.preparation.weigh(model.classes, positions, block, model.examples)
-        start = 0
-        for count in range(max(known, 2), max(len(model.classes), 2) + 1):
-            beyond = positions[start:] >= count
-            stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
-            self.make_states(model, count)
+        pieces = _pieces(positions, max(known, 2), max(len(model.classes), 2))
+        alone = self.pieces_alone(model, pieces)
+        for classes, start, stop in pieces[:alone]:
+            self.make_states(model, classes)
             for here, part in model.pieces(weighed, start, stop):
-                found = self.learn_piece(model, part, positions[here], weighed.weights[here])
-                scores[here, :count] = found
-                if losses:
-                    found_losses[here] = self.losses(found, positions[here])
-            start = stop
+                scores[here, :classes] = self.learn_piece(model, part, positions[here], weighed.weights[here])
+        if alone < len(pieces):
+            self.learn_together(model, weighed, positions, pieces[alone:], scores)
+        for classes, start, stop in pieces if losses else ():
+            found_losses[start:stop] = self.losses(scores[start:stop, :classes], positions[start:stop])
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, positions, block.weights, found_losses)
+
+    def pieces_alone(self, model: Host, pieces: list[Piece]) -> int:
+        """How many of the pieces of a block are learnt one after the other, before the rest is learnt together."""
+        return len(pieces)
+
+    def learn_together(
+        self, model: Host, block: Block, positions: np.ndarray, pieces: list[Piece], scores: np.ndarray
+    ) -> None:
+        """Learn pieces of a block, each of which begins with a new class, and write their `scores` before that."""
+        raise NotImplementedError
 
     def parts(self, outcome: Outcome) -> Iterator[Outcome]:
         """Examples by the classes known when they were predicted."""
@@ -170,6 +189,38 @@ class OneAgainstRest(Classification):
             model.module.learn_rows(state, rows, targets, importances, model.settings, columns[place])
         return self._of_columns(columns[: self.columns(self._classes(model))])
 
+    def pieces_alone(self, model: Host, pieces: list[Piece]) -> int:
+        """Where many classes are new, pieces are learnt together, unless states see what depends on them."""
+        preparation = model.preparation
+        if len(pieces) < MANY_NEW or model.classes.closed or preparation.every or preparation.features is not None:
+            return len(pieces)
+        return sum(piece.classes <= 3 for piece in pieces)  # until there is a state for classes not seen yet
+
+    def learn_together(
+        self, model: Host, block: Block, positions: np.ndarray, pieces: list[Piece], scores: np.ndarray
+    ) -> None:
+        """The state of the classes not seen yet goes ahead; each other learns its rows of all the pieces at once.
+
+        A state depends on its own rows alone, so that the bits are those of one piece after the other; with a thousand
+        new classes a block takes two thousand calls, and not half a million.
+        """
+        first, stop, weights = pieces[0].start, pieces[-1].stop, block.weights
+        begins = [first] * self._classes(model)
+        for classes, start, end in pieces:
+            self.make_states(model, classes)
+            begins += [start] * (self._classes(model) - len(begins))
+            for here, part in model.pieces(block, start, end):
+                rest = np.full(here.stop - here.start, -1.0)
+                out = np.empty(len(rest))
+                model.module.learn_rows(model.states[-1], part, rest, weights[here], model.settings, out)
+        whole = model.raw_rows(block)
+        for place, start in enumerate(begins):
+            here, out = slice(start, stop), np.empty(stop - start)
+            rows = Rows(whole.offsets[start : stop + 1], whole.indices, whole.values)
+            targets = _signs(positions[here], place)
+            model.module.learn_rows(model.states[place], rows, targets, weights[here], model.settings, out)
+            scores[here, place] = out
+
     def learn_at(
         self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
     ) -> list[float]:
@@ -212,86 +263,16 @@ def _signs(positions: np.ndarray, place: int) -> np.ndarray:
     return 2.0 * (positions == place) - 1.0
 
 
-class SharedState(Classification):
-    """A learner whose one state holds every class, two at least."""
+def _pieces(positions: np.ndarray, known: int, classes: int) -> list[Piece]:
+    """The pieces of examples (n,) of classes at these positions, of which so many are `known` before, and after.
 
-    def __init__(self, loss: Any) -> None:
-        super().__init__(loss)
-        self.joint = is_probabilistic(loss)
-        self.class_capacity = 0  # classes that the state has columns for
-
-    def shape(self, model: Host, classes: int | None = None) -> tuple[int, ...]:
-        """Slots and classes."""
-        return model.capacity, self.class_capacity if classes is None else max(classes, 2)
-
-    def make_states(self, model: Host, classes: int) -> None:
-        """Have columns for so many classes."""
-        if model.states and self.class_capacity >= max(classes, 2):
-            return
-        make = model.module.grow if model.states else model.module.init
-        model.states = [make(*model.states, *self.shape(model, classes), model.settings)]
-        self.take(classes)
-
-    def take(self, classes: int) -> None:
-        """Take note of how many classes the state has columns for."""
-        self.class_capacity = max(classes, 2)
-
-    def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
-        """Learn the examples."""
-        scores = np.empty((len(positions), self.class_capacity))
-        model.module.learn_rows(model.states[0], rows, positions, importances, model.settings, scores)
-        return scores
-
-    def learn_at(
-        self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
-    ) -> list[float]:
-        """Learn the example."""
-        scores = np.empty(self.class_capacity)
-        call_one(model, "learn_row", 0, slots, values, place, importance, model.settings, scores)
-        return self._margins_of(model, scores)
-
-    def scores(self, model: Host, rows: Rows) -> np.ndarray:
-        """The state's own scores."""
-        scores = np.empty((len(rows.offsets) - 1, self.class_capacity))
-        model.module.predict_rows(model.states[0], rows, model.settings, scores)
-        return scores
-
-    def margin(self, scores: np.ndarray) -> np.ndarray:
-        """The difference (n,) of two classes' scores; not a number where both are infinite."""
-        with np.errstate(invalid="ignore"):
-            return scores[:, 1] - scores[:, 0]
-
-    def margins(self, model: Host, rows: Rows) -> np.ndarray:
-        """Scores (n, classes), or the margin (n,) of two classes."""
-        scores = self.scores(model, rows)
-        return scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
-
-    def margins_one(self, model: Host, slots: np.ndarray, values: np.ndarray) -> list[float]:
-        """The scores of one example, or the margin of two classes."""
-        scores = np.empty(self.class_capacity)
-        call_one(model, "predict_row", 0, slots, values, model.settings, scores)
-        return self._margins_of(model, scores)
-
-    def _margins_of(self, model: Host, scores: np.ndarray) -> list[float]:
-        """The margins of one example's scores (classes,)."""
-        return scores.tolist() if len(model.classes) > 2 else [float(scores[1] - scores[0])]
-
-    def weights(self, model: Host) -> np.ndarray:
-        """Weights (classes, slots), or (1, slots) of two classes: those of the second less the first's."""
-        table = model.module.weights(model.states[0], model.settings)[: model.slots].T
-        return table if self.columns(len(model.classes)) > 1 else table[1:2] - table[0:1]
-
-    def top(self, model: Host, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Slots and weights of the n heaviest of each class, or of the second of two."""
-        if model.budgeted:
-            return model.module.top(model.states[0], n, model.settings, len(model.classes))
-        return [answers.heaviest_slots(row, n) for row in model.slot_weights()]
-
-    def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """The multinomial loss, or the loss of the true class's lead over the best other."""
-        losses = np.empty(len(scores))
-        if self.joint:
-            answers.multinomial_losses(scores, positions, losses)
-        else:
-            answers.losses_of_leads(self.loss, scores, positions, losses)
-        return losses
+    >>> _pieces(np.array([0, 2, 1, 3]), 2, 4)
+    [Piece(classes=2, start=0, stop=1), Piece(classes=3, start=1, stop=3), Piece(classes=4, start=3, stop=4)]
+    """
+    found, start = [], 0
+    for count in range(known, classes + 1):
+        beyond = positions[start:] >= count
+        stop = start + int(np.argmax(beyond)) if beyond.any() else len(positions)
+        found.append(Piece(count, start, stop))
+        start = stop
+    return found

@@ -83,6 +83,9 @@ class Host(Protocol):
     def rows(self, block: Block) -> Rows:
         """A block to predict as rows over the slots that the states have room for."""
 
+    def raw_rows(self, block: Block) -> Rows:
+        """A block as rows over slots, as its features are."""
+
     def pieces(self, block: Block, start: int = 0, stop: int | None = None) -> Iterator[tuple[slice, Rows]]:
         """Examples of a block to learn: where they are in it, and as rows."""
 

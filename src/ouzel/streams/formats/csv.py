@@ -41,6 +41,7 @@ LONGEST = 1 << 31  # bytes of a text: the highest bit of a position is DOUBLED
 FALLBACK = -1  # not plain
 DELIMITERS = ",\t;|"  # between cells, in the order of detection
 BLOCK = 4 << 20  # bytes that PyArrow parses at a time
+SHORT = 1 << 12  # bytes of a last line, or of a few
 PIECE = 2 << 20  # bytes of plain text that are read at a time: they stay in a near cache
 QUOTED = re.compile(r'"[^"]*"?')
 
@@ -284,11 +285,12 @@ class Doubt:
         plain, quoted = (delimiter.join(f"{mark}{name}{mark}" for name in names).encode() for mark in ("", '"'))
         self._header = re.compile(rb"^(?:" + re.escape(plain) + rb"|" + re.escape(quoted) + rb")\r?$", re.MULTILINE)
 
-    def look_for_headers(self, text: bytes) -> None:
-        """Say where the first rows repeat the names of the columns."""
-        found = self._header.search(text)
-        if found is not None and self.several:
-            row = self.above + text.count(b"\n", 0, found.start()) + 1
+    def look_for_headers(self, text: bytes, rows: int) -> None:
+        """Say where a text, after so many rows, first repeats the names of the columns."""
+        found = self._header.search(text) if self.several else None
+        if found is not None:
+            self.several = False  # once is enough
+            row = self.above + rows + text.count(b"\n", 0, found.start()) + 1
             self.say(f"{self.name}: row {row} has the names of the columns again, and is read as any other row")
 
     def look_for_marks(self, text: bytes, rows: int) -> None:
@@ -316,8 +318,8 @@ def _tokenized_batches(
     while data and len(rest) < PIECE:
         data = text.lines(3 * PIECE)
         rest += data
-        if not ragged.above:
-            doubt.look_for_headers(rest)
+        if not ragged.above or len(rest) < SHORT:
+            doubt.look_for_headers(rest, ragged.above)
         found = tokenizer.tokenize(rest if rest.endswith(b"\n") else rest + b"\n")
         if found is None:
             doubt.look_for_marks(rest, ragged.above)

@@ -18,7 +18,8 @@ from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.feature_specs import is_pattern
 from ouzel.streams.kernels.new_names import NameEmitter
-from ouzel.streams.labels import INFINITE, Label, as_one, as_sign, group_id, is_infinite, label_of
+from ouzel.streams.label_remarks import as_one
+from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.sources.error_context import reason_of

@@ -64,7 +64,7 @@ Ranked = list[tuple[str, float]]
 
 
 class Top(Struct):
-    """What matters most to a class: columns, then features, then pairs of columns."""
+    """The columns, features and pairs of columns that matter most to a class."""
 
     label: Annotated[Label | None, about("which positive weights speak for")] = field(name="class")
     columns: Annotated[Ranked, about("columns and their importance, most important first; none by `--direction`")]

@@ -1,4 +1,4 @@
-"""What an estimator says about its predictions and its columns: contributions and importances."""
+"""Contributions of columns to the predictions of an estimator, and their importance."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Explaining:
     _unlabelled: Any
 
     def explain(self, X: Any) -> pandas.DataFrame:
-        """What each column adds to the predictions for X: a data frame of one row for each row of X.
+        """Return the contribution of each column to the predictions for X, a data frame with a row for each row of X.
 
         It has one column for each column of the table and one, `(average example)`, for the margin of the average
         example. A row adds up to `decision_function`; of numbers to the prediction, by the Poisson loss to its
@@ -184,7 +184,7 @@ class Explaining:
         return sorted(name for name, _ in overall(column_importance(self.model_)))
 
     def _column_key(self, name: str) -> Any:
-        """What a person calls a column: a number, where features are numbers."""
+        """Return the name of a column for people: a number, where features are numbers."""
         return int(name) if not self.model_.space.named and not self.model_.space.kinds and name.isdigit() else name
 
 

@@ -60,7 +60,7 @@ class Effect(NamedTuple):
 
 
 class WordEffect(NamedTuple):
-    """What each word of a column adds to the margins of the average example, the word that adds most first."""
+    """The contribution of each word of a column to the average example's margins, the largest first."""
 
     columns: tuple[str]
     words: list[str]

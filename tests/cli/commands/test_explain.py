@@ -169,3 +169,16 @@ def test_attributes_of_so_few_rows_that_chance_explains_them_are_not_listed_unle
     assert all(row["support"] >= 8 for row in usual["attributes"])
     assert all_of_them["attributes"][0]["support"] <= 6
     assert re.search(r"attributes of (8|9) rows or more$", shown, re.MULTILINE)
+
+
+def test_a_label_whose_values_are_all_above_0_is_asked_about_and_near_unique_columns_are_named(ouzel, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,kind,y\n" + "".join(f"{k},{'ab'[k % 2]},{1 + k % 3}\n" for k in range(300)))
+
+    refused = ouzel("explain", path, "--label", "y")
+    found = ouzel("explain", path, "--label", "y", "--label-positive", "3")
+
+    assert refused.status == 2
+    assert "every value of 'y' is above 0 (1, 2, 3)" in refused.err
+    assert "--label-positive" in refused.err
+    assert "id has 300 values in the first 300 rows" in found.out.replace("\n", " ")

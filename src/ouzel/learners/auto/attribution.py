@@ -23,15 +23,13 @@ from ouzel.deferred import deferred
 from ouzel.learners.auto import classification, standardisation, two_classes
 from ouzel.learners.auto.effect_slopes import HIGH, LOW, MOST_LOGARITHM, of_logarithms
 from ouzel.learners.auto.effects import END, SCORES, Effects
-from ouzel.learners.auto.number_gains import HIGH as HIGHEST
-from ouzel.learners.auto.number_gains import LOW as LOWEST
-from ouzel.learners.auto.number_gains import MEAN, WEIGHT
 from ouzel.learners.auto.sharing import LEAST, margin_factor
 
 if TYPE_CHECKING:
-    from ouzel.learners.auto import constants, other_numbers, regression, regrets
+    from ouzel.learners.auto import constants, number_gains, other_numbers, regression, regrets
 else:
     constants = deferred("ouzel.learners.auto.constants")  # of numbers
+    number_gains = deferred("ouzel.learners.auto.number_gains")
     other_numbers = deferred("ouzel.learners.auto.other_numbers")
     regression = deferred("ouzel.learners.auto.regression")
     regrets = deferred("ouzel.learners.auto.regrets")
@@ -239,7 +237,7 @@ def _of_numbers(state: Any, settings: Any) -> LinearModels:
     if others:
         weights = np.hstack([weights, state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]]])
     of_scores = _of_other_numbers(state, settings.loss) if others else _of_squared(state)
-    low, high = state.labels[LOWEST], state.labels[HIGHEST]
+    low, high = state.labels[number_gains.LOW], state.labels[number_gains.HIGH]
     unit = float(high - low) if np.isfinite(high - low) and high > low else 1.0
     return _linear_models(slots, weights[np.append(0, slots)][..., None], scales, shifts, Numbers(of_scores, unit))
 
@@ -262,7 +260,11 @@ def _linear_models(
 def _of_squared(state: Any) -> Callable[[np.ndarray], np.ndarray]:
     """Return the prediction by the squared loss as a function of scores (n, 3)."""
     centred = state.features.moments[0, standardisation.COUNT] > 0.0
-    middle, low, high = float(state.labels[MEAN]) * centred, state.labels[LOWEST], state.labels[HIGHEST]
+    middle, low, high = (
+        float(state.labels[number_gains.MEAN]) * centred,
+        state.labels[number_gains.LOW],
+        state.labels[number_gains.HIGH],
+    )
     weights = state.mixture.weights
 
     def of_scores(scores: np.ndarray) -> np.ndarray:
@@ -278,8 +280,10 @@ def _of_other_numbers(state: Any, loss: Any) -> Callable[[np.ndarray], np.ndarra
     labels, squared = state.labels, _of_squared(state)
     centred, logarithms = state.features.moments[0, standardisation.COUNT] > 0.0, of_logarithms(loss)
     middle, mean = (
-        float(labels[MEAN]) * centred,
-        max(float(labels[MEAN]), other_numbers.LEAST / (labels[WEIGHT] + other_numbers.LEAST)),
+        float(labels[number_gains.MEAN]) * centred,
+        max(
+            float(labels[number_gains.MEAN]), other_numbers.LEAST / (labels[number_gains.WEIGHT] + other_numbers.LEAST)
+        ),
     )
     believed, numbers = regrets.weights_of(state.regrets, constants.lead_of(loss)), state.constants.numbers
 
@@ -288,12 +292,14 @@ def _of_other_numbers(state: Any, loss: Any) -> Callable[[np.ndarray], np.ndarra
         return np.minimum(np.log(np.maximum(number, floor * mean)), MOST_LOGARITHM) if logarithms else number
 
     constant = float(margin(mean, 1.0) if logarithms else numbers[constants.LEVEL]) * centred
-    low, high = margin(labels[LOWEST], other_numbers.FARTHEST), margin(labels[HIGHEST], 1.0)
+    low, high = margin(labels[number_gains.LOW], other_numbers.FARTHEST), margin(labels[number_gains.HIGH], 1.0)
 
     def of_scores(scores: np.ndarray) -> np.ndarray:
         found, floors = squared(scores), other_numbers.FLOORS
         first = margin(found, floors[0])
-        cut = np.clip(scores[:, : regression.MODELS], labels[LOWEST] - middle, labels[HIGHEST] - middle)
+        cut = np.clip(
+            scores[:, : regression.MODELS], labels[number_gains.LOW] - middle, labels[number_gains.HIGH] - middle
+        )
         experts = np.column_stack(
             [
                 np.full(len(scores), constant),

@@ -134,7 +134,7 @@ def answered(arguments: list[str]) -> int:
 
 
 def _of_another_program(error: Any, arguments: list[str]) -> str | None:
-    """What to say of an option that another program has, or Python; None of others."""
+    """Return a hint on an option of another program, or of Python; None for others."""
     from ouzel.cli.renamed_options import RENAMED, named_elsewhere
     from ouzel.cli.vowpal_wabbit import answer
 

@@ -53,7 +53,7 @@ def why_numbers(block: Block) -> str:
 
 
 def check_few_classes(block: Block) -> None:
-    """Refuse more classes that are numbers than a stream usually has, by its first block, unless they are asked for."""
+    """Refuse a first block with more numbers as classes than a stream usually has, unless the user wants classes."""
     labels = block.labels[~np.isnan(block.labels)]
     different = len(np.unique(labels))
     if block.label_names is None and different > MOST_WHOLE and different * FEWEST_EACH > len(labels):

@@ -123,16 +123,16 @@ def signs_of(numbers: np.ndarray, positive: PositiveLabel) -> np.ndarray:
     """The signs (n,) of labels that are numbers (n,), NaN where there is none.
 
     >>> positive = PositiveLabel("2")
-    >>> signs_of(np.array([2.0, 3.0, np.nan]), positive).tolist(), positive.is_met
+    >>> signs_of(np.array([2.0, 3.0, np.nan]), positive).tolist(), positive.is_seen
     ([1.0, -1.0, nan], True)
     """
     wanted = label_of(positive)
     is_word = wanted is None or isinstance(wanted, (str, bool))
     same = np.zeros(len(numbers), np.bool_) if is_word else numbers == wanted
-    if not positive.is_met:
+    if not positive.is_seen:
         for number in np.unique(numbers[~np.isnan(numbers)])[: MOST_LISTED + 1].tolist():
             positive.note(tidy(number), -1)
-        positive.is_met = bool(same.any())
+        positive.is_seen = bool(same.any())
     return np.where(np.isnan(numbers), np.nan, np.where(same, 1.0, -1.0))
 
 

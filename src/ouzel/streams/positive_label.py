@@ -12,10 +12,10 @@ MOST_KNOWN = 10  # other labels that are noted
 class PositiveLabel(str):
     """The label that counts as positive; it notes whether a stream has it, and which others, for the error if not."""
 
-    __slots__ = ("is_met", "others")
+    __slots__ = ("is_seen", "others")
 
     def __init__(self, _: str) -> None:
-        self.is_met = False
+        self.is_seen = False
         self.others: dict[Any, None] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -25,21 +25,21 @@ class PositiveLabel(str):
     def note(self, label: Any, sign: int) -> None:
         """Note a label and its sign."""
         if sign > 0:
-            self.is_met = True
-        elif not self.is_met and len(self.others) <= MOST_KNOWN:
+            self.is_seen = True
+        elif not self.is_seen and len(self.others) <= MOST_KNOWN:
             self.others[label] = None
 
-    def check_met(self, name: str) -> None:
+    def require_seen(self, name: str) -> None:
         """Refuse a stream of that name whose every label is another.
 
         >>> positive = PositiveLabel("Malignant")
         >>> positive.note("M", -1), positive.note("B", -1)
         (None, None)
-        >>> positive.check_met("a")
+        >>> positive.require_seen("a")
         Traceback (most recent call last):
         ouzel.errors.DataError: a: no label is 'Malignant'; its labels are M, B; name it with label_positive='LABEL'
         """
-        if not self.is_met and self.others:
+        if not self.is_seen and self.others:
             known = listed([str(label) for label in self.others], MOST_KNOWN)
             found = f"no label is {str(self)!r}; its labels are {known}"
             raise DataError(f"{name}: {found}; name it with", label_positive="LABEL")

@@ -206,7 +206,7 @@ class Contest:
                 for line in [*stream.remarks, *remarks]:
                     screen.say(line)
                 if stream.options.label_positive is not None:
-                    stream.options.label_positive.check_met(titled(files))
+                    stream.options.label_positive.require_seen(titled(files))
             if self.shuffles:
                 found = run(self.chosen, block, shuffles=self.shuffles, title=titled(files), **settings)
         if not self.quiet:

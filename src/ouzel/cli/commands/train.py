@@ -245,7 +245,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
                 try:
                     positive = None if session.stream is None else session.stream.options.label_positive
                     if positive is not None and 1 not in session.model.classes.known:
-                        positive.check_met(session.title)
+                        positive.require_seen(session.title)
                     session.end()
                 except OuzelError as error:
                     failed = error

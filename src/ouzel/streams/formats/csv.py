@@ -286,7 +286,7 @@ class Doubt:
         self._header = re.compile(rb"^(?:" + re.escape(plain) + rb"|" + re.escape(quoted) + rb")\r?$", re.MULTILINE)
 
     def look_for_headers(self, text: bytes, rows: int) -> None:
-        """Say where a text, after so many rows, first repeats the names of the columns."""
+        """Warn where a text repeats the names of the columns; `rows` come before it."""
         found = self._header.search(text) if self.several else None
         if found is not None:
             self.several = False  # once is enough
@@ -294,7 +294,7 @@ class Doubt:
             self.say(f"{self.name}: row {row} has the names of the columns again, and is read as any other row")
 
     def look_for_marks(self, text: bytes, rows: int) -> None:
-        """Say where a text, after so many rows, has the first quotation mark that is not around a cell."""
+        """Warn of the first quotation mark that is not around a cell; `rows` come before the text."""
         found = self._sound.match(text + b"\n")
         end = len(text) if found is None else found.end()
         if end >= len(text):

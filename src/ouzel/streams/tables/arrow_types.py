@@ -148,7 +148,7 @@ def cells_of(array: pyarrow.Array, errors: str = "replace") -> list[Any]:
 
 
 def not_utf8(array: pyarrow.Array) -> np.ndarray:
-    """Which cells (n,) hold bytes that are not UTF-8, alone or in a list: no text can say what they are."""
+    """Return whether each cell (n,) has bytes that are not UTF-8, alone or in a list."""
     if _is_utf8(array):
         return np.zeros(len(array), np.bool_)
     return np.array([not _is_utf8(array.slice(row, 1)) for row in range(len(array))], np.bool_)

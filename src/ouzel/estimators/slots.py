@@ -34,7 +34,7 @@ NOT_BY_VALUE = -1  # the slot of a value that is no number of a feature: of a ca
 
 
 @kernel
-def tidy_and_look(ids, values):
+def tidy_and_look(ids: Any, values: Any) -> Any:
     """Do what `tidy_row` does; add FAR to what it returns if a value is beyond the limit of `feature_scaling`."""
     end = tidy_row(ids, values)
     return end + FAR if end >= 0 and beyond(values, LIMIT) else end

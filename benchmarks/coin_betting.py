@@ -57,7 +57,9 @@ def losses_of(blocks: list[Block], loss: str) -> dict[tuple[str, float], float]:
     for learner, steps in {"coin-betting": [1.0], **dict.fromkeys(RIVALS, STEPS)}.items():
         for step in steps:
             settings = {} if learner == "coin-betting" else {"learning_rate": step}
-            report = progressive_validation(Model(learner, loss=loss, **settings), blocks, on_progress=lambda run: None)
+            report = progressive_validation(
+                Model(learner, loss=loss, standardize=False, **settings), blocks, on_progress=lambda run: None
+            )
             found[learner, step] = float(report.mean_loss)
     return found
 

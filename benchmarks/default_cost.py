@@ -49,7 +49,7 @@ def microseconds(learner: str, settings: dict[str, str], examples: csr_matrix | 
     """Of an example, best of several rounds."""
     blocks, best = list(blocks_from(examples, signs)), np.inf
     for _ in range(ROUNDS):
-        model = Model(learner, classes=[-1, 1], **settings)
+        model = Model(learner, classes=[-1, 1], standardize=False, **settings)
         begun = time.process_time()
         for block in blocks:
             model.learn(block)

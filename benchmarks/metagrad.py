@@ -71,13 +71,15 @@ def streams(data: Path) -> Iterator[tuple[str, Block, Any]]:
 def total_loss(block: Block, loss: Any, learner: str, **settings: Any) -> float:
     """Loss of one pass."""
     how = {"scale_targets": False} if isinstance(loss, (Absolute, Squared)) else {}
-    report = progressive_validation(Model(learner, loss=loss, **how, **settings), [block], on_progress=lambda run: None)
+    report = progressive_validation(
+        Model(learner, loss=loss, standardize=False, **how, **settings), [block], on_progress=lambda run: None
+    )
     return float(report.mean_loss) * block.rows
 
 
 def losses_of(block: Block, loss: Any) -> tuple[Fixed, list[float]]:
     """Return the best fixed weights, and the losses of one pass in the order of `HEADS`."""
-    model = Model("adagrad", loss=loss)
+    model = Model("adagrad", loss=loss, standardize=False)
     model.learn(block)  # it knows the classes then
     examples = examples_of(block, model, model.intercept)
     best = best_fixed(*examples, loss=loss)
@@ -108,7 +110,7 @@ def print_times(data: Path) -> None:
         for learner, settings in kinds.values():
             seconds = []
             for _ in range(3):
-                model = Model(learner, loss="logistic", **settings)
+                model = Model(learner, loss="logistic", standardize=False, **settings)
                 before = time.perf_counter()
                 model.learn(block)
                 seconds.append(time.perf_counter() - before)

@@ -32,7 +32,7 @@ PLAIN = {"sketch_size": SIZE, "diagonal": False}
 def model_of(learner: str, step: float, **settings: Any) -> Model:
     """A model as those of the paper's experiments."""
     given = {"loss": "squared", "curvature": CURVATURE, "largest": 1.0, **PRINTED, "learning_rate": step}
-    return Model(learner, task="classification", classes=[-1, 1], **{**given, **PLAIN, **settings})
+    return Model(learner, task="classification", classes=[-1, 1], standardize=False, **{**given, **PLAIN, **settings})
 
 
 def error_from_directions(block: Block, step: float, by_mass: bool) -> float:

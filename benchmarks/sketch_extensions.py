@@ -54,7 +54,7 @@ def read(path: Path, most: int) -> list[Block]:
 
 def error_of(blocks: list[Block], learner: str, **settings: Any) -> float:
     """Error of one pass."""
-    model, wrong = Model(learner, **settings), 0
+    model, wrong = Model(learner, standardize=False, **settings), 0
     for block in blocks:
         learnt = model.learn(block)
         wrong += int(np.sum(~(learnt.margins.ravel() * np.sign(2.0 * learnt.targets - 1.0) > 0.0)))

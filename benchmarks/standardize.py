@@ -28,7 +28,7 @@ def main() -> None:
     for one in sets(given.data, given.only.split(",")):
         orders = [in_order(one.block, order, given.rows) for order in range(1, given.shuffles + 1)]
         pairs = [
-            [float(np.mean([ours(learner, **how)(one.task, order) for order in orders])) for how in ({}, ON)]
+            [float(np.mean([ours(learner, **how)(one.task, order) for order in orders])) for how in (OFF, ON)]
             for learner in LEARNERS
         ]
         print(f"| {one.name} | " + " | ".join(f"{off:.4f} / {on:.4f}" for off, on in pairs) + " |", flush=True)
@@ -42,7 +42,7 @@ def main() -> None:
         )
 
 
-ON = {"standardize": True}
+OFF, ON = {"standardize": False}, {"standardize": True}
 
 if __name__ == "__main__":
     main()

@@ -31,7 +31,7 @@ CONDITIONS = (50.0, 100.0, 150.0, 200.0)
 
 def error_of(learner: str, block: Block, **settings: float) -> float:
     """Progressive error of one pass."""
-    model = Model(learner, task="classification", classes=[-1, 1], **settings)
+    model = Model(learner, task="classification", classes=[-1, 1], standardize=False, **settings)
     return float(np.mean(~(model.learn(block).margins * block.labels > 0.0)))
 
 

@@ -48,7 +48,7 @@ def one_pass(learner: str, setting: float, train: Block, test: Block, **settings
     settings = {TUNED.get(learner, "learning_rate"): setting, **settings}
     if learner not in TUNED:
         settings.setdefault("loss", "hinge")
-    model = Model(learner, classes=[-1, 1], **settings)
+    model = Model(learner, classes=[-1, 1], standardize=False, **settings)
     mistakes = int((~(model.learn(train).margins * train.labels > 0.0)).sum())
     error = error_of(model, test)
     seen = np.unique(train.indices).astype(np.int64) + 1

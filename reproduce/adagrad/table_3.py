@@ -70,7 +70,7 @@ def blocks_of(kernel: Kernel, images: np.ndarray, labels: np.ndarray) -> Iterato
 def new_model(learner: str, setting: float, penalty: Any) -> Model:
     """A model of ten classes."""
     settings = {TUNED.get(learner, "learning_rate"): setting, **({} if penalty is None else {"penalty": penalty})}
-    return Model(learner, classes=range(10), **settings)
+    return Model(learner, classes=range(10), standardize=False, **settings)
 
 
 def mistakes_in(model: Model, block: Block) -> np.ndarray:

@@ -68,7 +68,8 @@ def one_shuffle(
     train: Tokens, table: np.ndarray, test: list[Block], chosen: dict[str, dict[str, Any]], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Test errors and shares of non-zeros (lines, shares) of one pass in a random order."""
-    models = {line: Model(line.partition(",")[0], classes=[-1, 1], **settings) for line, settings in chosen.items()}
+    how: dict[str, Any] = {"classes": [-1, 1], "standardize": False}
+    models = {line: Model(line.partition(",")[0], **how, **settings) for line, settings in chosen.items()}
     order = np.random.default_rng(seed).permutation(len(train.labels))
     errors, nonzeros = np.empty((2, len(models), len(SHARES)))
     done = 0

@@ -69,7 +69,10 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
         block = load(data, chosen)
         orders = 2 if quick else ORDERS if block.rows <= FEW else MANY
         candidates = [Candidate(learner, None, None, None, {}) for learner in LEARNERS]
-        found = {summary.candidate.learner: summary for summary in compare_orders(candidates, block, orders)}
+        found = {
+            summary.candidate.learner: summary
+            for summary in compare_orders(candidates, block, orders, standardize=False)
+        }
         errors = {learner: found[learner].row()["error"][0] for learner in LEARNERS}
         published, ours = ONE_AGAINST_ALL[name], errors[LEARNERS[0]]
         ratios[name], strips[name] = ours / published, ([published], ours)

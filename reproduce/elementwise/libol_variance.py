@@ -113,6 +113,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
             block,
             1,
             intercept=False,
+            standardize=False,
         )
         for (learner, rule), ours in zip(RULES.items(), mine, strict=True):
             tried = []

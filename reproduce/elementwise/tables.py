@@ -144,7 +144,7 @@ def run(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Pat
     for name, chosen in sets.items():
         block, orders = load(data, chosen), 2 if quick else chosen.orders
         features = 1 + int(block.indices.max())
-        found = compare_orders(candidates(features), block, orders, intercept=False)
+        found = compare_orders(candidates(features), block, orders, intercept=False, standardize=False)
         rows = rows_of_table(name, found)
         lines += rows
         if name in PUBLISHED:

@@ -61,7 +61,7 @@ def source(size: float, examples: int, seed: int) -> Source:
 
 def regret(learner: str, stream: Source, **settings: Any) -> float:
     """Total loss of one pass, less the least known of fixed weights."""
-    model = Model(learner, classes=[-1, 1], intercept=False, learning_rate=1.0, **settings)
+    model = Model(learner, classes=[-1, 1], intercept=False, learning_rate=1.0, standardize=False, **settings)
     margins = model.learn(stream.block()).margins.ravel()
     return float(logistic(margins, stream.labels).sum()) - stream.best
 

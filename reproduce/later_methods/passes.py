@@ -38,7 +38,7 @@ def logistic(margins: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def one_pass(learner: str, block: Block, **settings: Any) -> Pass:
     """Learn a block once; each example is predicted, then learnt."""
-    model = Model(learner, classes=[-1, 1], **settings)
+    model = Model(learner, classes=[-1, 1], standardize=False, **settings)
     begin = time.perf_counter()
     margins = model.learn(block).margins.ravel()
     seconds = time.perf_counter() - begin

@@ -57,7 +57,9 @@ def one_pass(learner: str, step: float, block: Block, *, intercept: bool = True,
     given: dict[str, Any] = {"loss": Clipped(), "learning_rate": step}
     if learner != "adagrad":
         given |= {"loss": "squared", "curvature": CURVATURE, "largest": 1.0, **PRINTED}
-    model = Model(learner, task="classification", classes=[-1, 1], intercept=intercept, **{**given, **settings})
+    model = Model(
+        learner, task="classification", classes=[-1, 1], intercept=intercept, standardize=False, **{**given, **settings}
+    )
     margins = model.learn(block).margins
     return Pass(float(np.mean(~(margins * block.labels > 0.0))), step, margins, model)
 

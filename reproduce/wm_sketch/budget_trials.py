@@ -133,7 +133,7 @@ def configurations(learner: str, budget: int) -> list[dict[str, float]]:
 
 def one_pass(learner: str, block: Block, **settings: Any) -> tuple[Model, float, float]:
     """A model after one pass, its online error rate, and its seconds."""
-    model = Model(learner, classes=[-1, 1], **settings)
+    model = Model(learner, classes=[-1, 1], standardize=False, **settings)
     begun = time.perf_counter()
     margins = model.learn(block).margins
     seconds = time.perf_counter() - begun

@@ -241,6 +241,9 @@ class Model(Report, kw_only=True):
     log_bytes: Annotated[float, about("of the log of examples")] | UnsetType = UNSET
     up_since: Annotated[float, about("seconds since 1970")]
     alarms: Annotated[float, about("that the error rose, since the service began")] | UnsetType = UNSET
+    no_better_than_constant: (
+        Annotated[float, about("1 while the progressive loss is above that of a constant, else 0")] | UnsetType
+    ) = UNSET
     rates: Rates
     latency: Annotated[dict[str, Latency], about("by route")]
     quarantine: Annotated[Count, about("lines that were refused")]

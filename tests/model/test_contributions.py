@@ -323,7 +323,7 @@ CUTTING = [
     ("auto", {"forms": "raw", "loss": "squared"}),
     ("arow", {"standardize": True}),
     ("adagrad", {"loss": "squared", "standardize": True}),
-    ("son-oja", {}),
+    ("son-oja", {"standardize": False}),
 ]
 
 

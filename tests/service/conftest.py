@@ -38,6 +38,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             reading: dict | None = None,
             class_weight: str | dict | None = None,
             interval: float | None = None,
+            standardize: bool | str = "auto",
             shadow: bool = False,
             on_alarm: bool = False,
             say: Callable[[str], None] = lambda line: None,
@@ -53,7 +54,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
                         learner,
                         settings or {},
                         reading or {},
-                        {"class_weight": class_weight, "interval": interval},
+                        {"class_weight": class_weight, "interval": interval, "standardize": standardize},
                     )
                 models[name] = Served(folder, limits, 3600.0, say, metrics=metrics)
             shadowing = Shadowing(*models.values(), on_alarm) if shadow else None

@@ -153,7 +153,7 @@ class Analysis:
         """Make the model of the parameters."""
         given = {name: parameters[name] for name in ("learning_rate", "l2", "schedule", "seed")}
         sizes = {**cls.sizes(parameters), "sketch_seed": parameters["seed"]}
-        return Model("awm", intercept=False, classes=[-1, 1], begin=begin, **given, **sizes)
+        return Model("awm", intercept=False, classes=[-1, 1], begin=begin, standardize=False, **given, **sizes)
 
     @property
     def state(self) -> Any:

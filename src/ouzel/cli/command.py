@@ -9,7 +9,7 @@ from typing import Any
 from typer.core import CompletionItem, TyperCommand, TyperGroup  # type: ignore[attr-defined]
 from typer.exceptions import TyperException
 
-from ouzel.cli.parameters import Converting
+from ouzel.cli.parameters import Converting, with_words
 
 FEW = 14  # options, up to which there is one list
 _FLAG = re.compile(r"--[a-z-]+")
@@ -35,7 +35,7 @@ class Command(Converting, TyperCommand):
         """Parse the arguments; where an option is unknown by its name, once more under its new one."""
         ctx.meta[SHORT] = "-h" in args and "--help" not in args
         try:
-            return super().parse_args(ctx, list(args))
+            return super().parse_args(ctx, with_words(self.get_params(ctx), args))
         except TyperException as error:
             from ouzel.cli.renamed_options import renamed
 

@@ -17,6 +17,7 @@ from ouzel.terms import LOSSES_OF_CLASSES, LOSSES_OF_NUMBERS
 LEARNER = Kind("LEARNER", words=lambda: LEARNERS)
 GROUPS_OF_LEARNERS = "all", "all-multiclass", "all-budgeted"
 LOSS = Kind("LOSS", words=lambda: [*LOSSES_OF_CLASSES, *LOSSES_OF_NUMBERS])
+STANDARDIZING = choice("auto", "yes", "no", bare="yes")
 NUMBER, WHOLE_NUMBER = Kind("FLOAT"), Kind("INTEGER")  # as text, which the learner checks
 
 
@@ -87,7 +88,14 @@ class Preparation:
     panel: ClassVar = "Learner"
     no_intercept: Annotated[bool, option("Learn no intercept.")] = False
     raw_targets: Annotated[bool, option("Do not standardize the target.")] = False
-    standardize: Annotated[bool, option("Standardize dense features online, for any learner.")] = False
+    standardize: Annotated[
+        str | None,
+        option(
+            "Center and scale dense features online: auto (the default) from the first row with a value beyond 6, yes "
+            "(also without a word) from the first row, no never.",
+            takes=STANDARDIZING,
+        ),
+    ] = None
     forget: Annotated[
         float | None,
         option("Half-life of what the learner has accumulated, in examples; for streams that change."),

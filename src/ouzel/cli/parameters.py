@@ -30,6 +30,7 @@ class Kind(NamedTuple):
     expected: str = ""  # what an error says of it
     words: Callable[[], Iterable[str]] | None = None  # what a shell completes; files where there is none
     listed: bool = False  # whether several words are given, with commas
+    bare: str = ""  # the word that the option stands for where no word of the kind follows it; none if it must
 
     def completed(self, incomplete: str) -> list[str]:
         """Return what a shell may complete a value to; nothing where it completes files."""
@@ -54,7 +55,7 @@ BYTES = Kind("BYTES")  # as text, which the library checks
 FILE, FOLDER, MODEL, COLUMN = Kind("FILE"), Kind("DIR"), Kind("MODEL"), Kind("COL")
 
 
-def choice(*words: str, name: str = "", checked: bool = True) -> Kind:
+def choice(*words: str, name: str = "", checked: bool = True, bare: str = "") -> Kind:
     """Return the kind of one of these words; where `checked` is false, the library says what is wrong with others.
 
     >>> choice("raise", "skip").name, choice("raise", "skip", name="RULE").name
@@ -66,7 +67,7 @@ def choice(*words: str, name: str = "", checked: bool = True) -> Kind:
             raise ValueError(text)
         return text
 
-    return Kind(name or "|".join(words), convert, ", ".join(words), lambda: words)
+    return Kind(name or "|".join(words), convert, ", ".join(words), lambda: words, bare=bare)
 
 
 class Option(OptionInfo):
@@ -184,6 +185,18 @@ class Converting:
 def kind_of(param: Any) -> Kind | None:
     """Return the kind of value that a parameter of Typer takes; None of a flag."""
     return getattr(param.type_descriptor.parameter_info, "takes", None)
+
+
+def with_words(params: Iterable[Any], arguments: list[str]) -> list[str]:
+    """Return arguments in which options that may stand without a word have one."""
+    kinds = {flag: kind for param in params for flag in param.opts if (kind := kind_of(param)) and kind.bare}
+    found = []
+    for place, argument in enumerate(arguments):
+        kind = kinds.get(argument)
+        following = arguments[place + 1] if place + 1 < len(arguments) else ""
+        bare = kind is not None and kind.words is not None and following not in kind.words()
+        found.append(f"{argument}={kind.bare}" if kind is not None and bare else argument)
+    return found
 
 
 def _by_kind(param: Any) -> Any:

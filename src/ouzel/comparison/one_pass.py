@@ -18,7 +18,8 @@ from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.delay import late_labels
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.mistakes import mistakes_of
-from ouzel.evaluation.report import of_answers, warnings_of
+from ouzel.evaluation.report import of_answers
+from ouzel.evaluation.warnings import warnings_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.model.room import make_room_for

@@ -63,7 +63,7 @@ def bound_of(model: Any, examples: Examples, margins: np.ndarray, best: np.ndarr
     `margins` (n,) are what the model predicted of each example before it learnt it.
     """
     name, settings = model.learner.name, model.settings
-    as_given = not (model.standardize or model.forget or getattr(model.task, "scale_targets", False))
+    as_given = not (model.preparation.scales or model.forget or getattr(model.task, "scale_targets", False))
     if name not in THEOREMS or not as_given or model.class_weight is not None or len(margins) < len(examples.targets):
         return None
     slopes = np.empty(len(margins))

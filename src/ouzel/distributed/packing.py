@@ -48,7 +48,10 @@ def unpacked(data: bytes) -> Model:
 def _fresh(model: Model) -> list[Any]:
     """Return fresh states of the model's shape, followed by the moments of features."""
     shape = model.task.shape(model, len(model.classes))
-    states = [model.module.init(*shape, model.settings) for _ in range(model.task.count(model.classes))]
+    states = [
+        model.module.init(*shape, model.preparation.sized(model.settings))
+        for _ in range(model.task.count(model.classes))
+    ]
     return states + [allocate(layout) for layout in model.preparation.layouts(model.capacity).values()]
 
 

@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ouzel.errors import OuzelError
-from ouzel.estimators.data import OF_FRAMES, FromData, warn_of_remark
+from ouzel.estimators.data import OF_FRAMES, FromData, first_of, warn_of_remark, warn_of_scores
 from ouzel.estimators.explaining import Explaining
 from ouzel.estimators.river import RiverProtocol
+from ouzel.evaluation.metrics import Scores
 from ouzel.learners import catalogue
 from ouzel.model.answers import Feature, is_probabilistic, shown_weights
 from ouzel.model.importance import heaviest, most_important
@@ -64,6 +65,9 @@ EXPECTED_FAILURES = {
 """scikit-learn's checks that no online learner can pass (its SGDClassifier is excused too), each with its reason."""
 
 
+WATCHED = 1 << 16  # examples of `fit` whose progressive loss is compared with that of a constant
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class Estimator(Explaining, RiverProtocol, FromData, BaseEstimator):
     """A learner of the catalogue as an estimator; a subclass says which, and with what settings."""
@@ -72,7 +76,7 @@ class Estimator(Explaining, RiverProtocol, FromData, BaseEstimator):
     _file_options: ClassVar[dict[str, Any]] = {}  # of the file it was loaded from: how files are read, but for columns
 
     fit_intercept: bool = True
-    standardize: bool = False
+    standardize: Any = "auto"
     forget: HalfLife = 0.0
     passes: Passes = 1
     bits: Bits = 18
@@ -224,12 +228,18 @@ class Estimator(Explaining, RiverProtocol, FromData, BaseEstimator):
         except OuzelError:
             return False  # `fit` says what is wrong
 
-    def _train(self, model: Model, blocks: Iterable[Block], passes: int) -> Self:
-        """Let the model learn blocks, `passes` times."""
+    def _train(self, model: Model, blocks: Iterable[Block], passes: int, watched: int = 0) -> Self:
+        """Let the model learn blocks, `passes` times; warn if the first `watched` examples say that it is of no use."""
+        scores = Scores(model.task)
         for number in range(checked(Estimator, {"passes": passes})["passes"]):
             for block in blocks:
-                model.learn(block, unseen=not number, losses=False)
+                watches = not number and scores.examples < watched
+                learnt = model.learn(block, unseen=not number, losses=watches)
+                if watches:
+                    scores.add(first_of(learnt, watched - scores.examples))
                 warn_of_remark(model)
+        if watched:
+            warn_of_scores(model, scores)
         self.model_ = model
         return self
 

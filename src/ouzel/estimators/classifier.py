@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ouzel.errors import OuzelError
-from ouzel.estimators.base import Estimator
+from ouzel.estimators.base import WATCHED, Estimator
 from ouzel.estimators.data import explaining_missing_labels
 from ouzel.model.answers import labels_of, probabilities, shown
 from ouzel.model.importance import heaviest
@@ -59,7 +59,7 @@ class Classifier(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
         with starting_anew(self):
-            self._learn(X, y, None, sample_weight, passes=self.passes)
+            self._learn(X, y, None, sample_weight, passes=self.passes, watched=WATCHED)
         absent = absent_classes(self.model_)
         if absent is not None:
             warnings.warn(absent, stacklevel=2)
@@ -157,7 +157,7 @@ class Classifier(ClassifierMixin, Estimator):
             "calibrate": bool(self.calibrate),
         }
 
-    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int, watched: int = 0) -> Self:
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
         with explaining_missing_labels(y), wrap_errors("labels"):  # words and numbers together have no order
@@ -170,7 +170,7 @@ class Classifier(ClassifierMixin, Estimator):
             for label in labels:
                 model.classes.position(label)
         blocks = self._blocks(model, X, sample_weight, codes.astype(np.float64), labels)
-        return self._train(model, blocks, passes)
+        return self._train(model, blocks, passes, watched)
 
 
 def _classes_of(y: Any) -> tuple[np.ndarray, np.ndarray]:

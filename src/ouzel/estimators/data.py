@@ -25,8 +25,11 @@ from sklearn.utils.validation import (
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.estimators.dictionaries import NO_ARRAY, DictionaryRows, rows_of_dictionaries
+from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.warnings import warnings_of
 from ouzel.model.model import Model
 from ouzel.model.room import slots_of
+from ouzel.model.tasks.task import Outcome
 from ouzel.streams.arrays import ArrayRows, check_sparse, marks_missing, unmasked
 from ouzel.streams.block import Block, Slots
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
@@ -272,6 +275,17 @@ def _warn(line: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ouzel":
         frame, level = frame.f_back, level + 1
     warnings.warn(line, stacklevel=level)
+
+
+def warn_of_scores(model: Model, scores: Scores) -> None:
+    """Warn of a model that diverged, or that is no better than a constant."""
+    for line in warnings_of(model, scores):
+        _warn(line)
+
+
+def first_of(learnt: Outcome, most: int) -> Outcome:
+    """Return the outcome of the first `most` examples."""
+    return learnt if len(learnt.targets) <= most else Outcome(*[part[:most] for part in learnt[:4]])  # type: ignore
 
 
 def warn_of_remark(model: Model) -> None:

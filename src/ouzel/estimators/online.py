@@ -32,7 +32,7 @@ class Online(Estimator):
         learner: str = DEFAULT,
         *,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: Any = "auto",
         forget: float = 0.0,
         class_weight: Any = None,
         interval: Any = None,
@@ -131,7 +131,8 @@ class OnlineClassifier(Online, Classifier):
     ----------
     learner : name in the catalogue, see docs/learners.md
     fit_intercept : whether every example has a constant feature
-    standardize : whether the learner sees dense features centred and scaled, as the stream tells their mean and spread
+    standardize : whether the learner sees dense features centred and scaled, as the stream tells their mean and spread:
+        "auto" from the first row on that has a value beyond 6, True from the first row on, False never
     forget : half-life of what the learner has accumulated, in examples, for streams that change; 0: none
     class_weight : what importances are multiplied by: a dict from classes to weights, 1 for those not in it, or
         "balanced", by the classes' shares of the stream so far, see docs/imbalanced.md
@@ -186,7 +187,7 @@ class OnlineRegressor(Online, Regressor):
         *,
         scale_targets: bool = True,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: Any = "auto",
         forget: float = 0.0,
         interval: Any = None,
         interval_by: str | None = None,
@@ -235,7 +236,7 @@ class OnlineRanker(Online, Ranker):
         learner: str = DEFAULT,
         *,
         pairs: int = 0,
-        standardize: bool = False,
+        standardize: Any = "auto",
         forget: float = 0.0,
         passes: int = 1,
         bits: int = 18,

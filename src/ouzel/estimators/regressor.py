@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ouzel.estimators.base import Estimator, as_numbers
+from ouzel.estimators.base import WATCHED, Estimator, as_numbers
 from ouzel.model.answers import estimates
 from ouzel.model.intervals import intervals_about
 from ouzel.model.room import beginning, starting_anew
@@ -28,7 +28,7 @@ class Regressor(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with targets y (n,), `passes` times."""
         with starting_anew(self):
-            return self._learn(X, y, sample_weight, passes=self.passes)
+            return self._learn(X, y, sample_weight, passes=self.passes, watched=WATCHED)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn more examples."""
@@ -82,9 +82,9 @@ class Regressor(RegressorMixin, Estimator):
         kept = {"interval": self.interval, "interval_by": self.interval_by}
         return {**super()._model_options(), "scale_targets": self.scale_targets, **kept}
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int) -> Self:
+    def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int, watched: int = 0) -> Self:
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
         numbers = as_numbers(y, "numbers to predict")
         model = self._new_model() if first else self.model_
-        return self._train(model, self._blocks(model, X, sample_weight, numbers, None), passes)
+        return self._train(model, self._blocks(model, X, sample_weight, numbers, None), passes, watched)

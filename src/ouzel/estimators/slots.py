@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.kernels.jit import specialise
+from ouzel.kernels.jit import kernel, specialise
+from ouzel.learners.feature_scaling import LIMIT, beyond
 from ouzel.model.model import Model
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.dates import PARTS
@@ -26,9 +27,17 @@ from ouzel.streams.options import Options
 MOST_CACHED = 1 << 20  # names whose slots are remembered
 MOST_PLACES, MOST_KEPT = 256, 4096  # places of a thread for rows, and features of such a row
 LEFT_OUT = "left out"
+FAR = 1 << 40
 TRUTHS = frozenset((bool, np.bool_))
 NUMBERS, NO_NUMBERS = (float, int, np.integer, np.floating), (bool, np.timedelta64)
 NOT_BY_VALUE = -1  # the slot of a value that is no number of a feature: of a category, or of an unknown column
+
+
+@kernel
+def tidy_and_look(ids: Any, values: Any) -> Any:
+    """Do what `tidy_row` does; add FAR to what it returns if a value is beyond the limit of `feature_scaling`."""
+    end = tidy_row(ids, values)
+    return end + FAR if end >= 0 and beyond(values, LIMIT) else end
 
 
 class Slots(dict[Any, int]):
@@ -88,6 +97,11 @@ class Slots(dict[Any, int]):
             end = -1
         if end == count:
             return slots, values
+        if end >= FAR:
+            self.model.preparation.looks = True
+            end -= FAR
+            if end == count:
+                return slots, values
         ones, end = divmod(end, ONES) if end >= 0 else (0, end)
         if (ones or end < count) and not plain and not TRUTHS.isdisjoint(map(type, x.values())):
             end = -1
@@ -105,6 +119,7 @@ class Slots(dict[Any, int]):
     def _row_with_derived(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
         """Slots and values of an example with its derived features."""
         model = self.model
+        model.preparation.looks = True  # derived values may be as large as any
         sources: list[SourceField] = []
         slots, values = self.row(self._read(x, sources), plain=True)
         edges = model.space.edges
@@ -237,7 +252,7 @@ class Place:
         self.pack, self.pack_values = (struct.Struct(f"{kind}{count}f").pack_into for kind in (f"{count}I", ""))
         self.slots = np.frombuffer(self.packed, np.uint32, count)
         self.values = np.frombuffer(self.packed, np.float32, count, 4 * count)
-        self.tidy = specialise(tidy_row, self.slots, self.values)
+        self.tidy = specialise(tidy_and_look, self.slots, self.values)
         self.first: Any = None  # of the last keys
         self.keys: tuple[Any, ...] | None = None
         self.slots_of_keys = bytearray()

@@ -25,11 +25,22 @@ LEAST = 0.5  # of the sum of counts, in a mean that a logarithm is taken of
 
 
 @kernel
-def follow_classes(targets, importances, sums, counts):
-    """Predict each target by the class of the largest count, the first to reach it; `counts` is (classes,)."""
-    leader = int(sums[LEADER])
+def follow_classes(targets, importances, sums, counts, log_loss):
+    """Predict each target by the class of the largest count, the first to reach it; `counts` is (classes,).
+
+    `log_loss` (1,) takes the sum of the log losses of predicting (n_c + 1/2) / (n + k/2) of each of k classes, where
+    n_c and n are sums of importances (Krichevsky & Trofimov, 1981); a class counts from its first example on.
+    """
+    leader, total, known = int(sums[LEADER]), counts.sum(), 0
+    for k in range(len(counts)):
+        known += counts[k] > 0.0
     for i in range(len(targets)):
         target, importance = targets[i], float(importances[i])
+        if importance > 0.0:
+            classes = max(known + (counts[target] == 0.0), 2)
+            log_loss[0] -= importance * log((counts[target] + 0.5) / (total + 0.5 * classes))
+            known += counts[target] == 0.0
+            total += importance
         sums[WEIGHT] += importance
         if target != leader:
             sums[ERRORS] += importance
@@ -94,6 +105,7 @@ class Baseline:
         self.orders_numbers = task.numbers and isinstance(task.loss, Absolute | Quantile)
         self.sums = np.array([0.0, 0.0, 0.0, -1.0])
         self.counts = np.zeros(2)
+        self.log_loss_sum = np.zeros(1)  # not a number where an earlier version counted
         self.seen: running_quantile.State = allocate(running_quantile.layout())
 
     @property
@@ -105,6 +117,12 @@ class Baseline:
         if self.counts_numbers:
             return 2.0 * mean
         return sqrt(mean) if self.task.numbers and not self.orders_numbers else mean
+
+    @property
+    def log_loss(self) -> float | None:
+        """Mean log loss of predicting the shares of the classes so far; None for numbers and rankings."""
+        known = self.sums[WEIGHT] > 0.0 and self.log_loss_sum[0] > 0.0 and not self.task.numbers
+        return float(self.log_loss_sum[0] / self.sums[WEIGHT]) if known else None
 
     @property
     def about(self) -> str:
@@ -130,11 +148,13 @@ class Baseline:
             classes = learnt.margins.shape[1] if learnt.margins.ndim == 2 else 2
             if classes > len(self.counts):
                 self.counts = np.pad(self.counts, (0, classes - len(self.counts)))
-            follow_classes(*given, self.sums, self.counts)
+            follow_classes(*given, self.sums, self.counts, self.log_loss_sum)
 
     def to_json(self) -> dict[str, Any]:
         """Everything counted so far, exactly, as JSON values."""
         found: dict[str, Any] = {"sums": self.sums.tolist(), "counts": self.counts.tolist()}
+        if not self.task.numbers and not self.task.groups:
+            found["log_loss"] = float(self.log_loss_sum[0])
         if self.counts_numbers or self.orders_numbers:
             found["of"] = self.about
         if self.orders_numbers:
@@ -150,6 +170,7 @@ class Baseline:
         if sums.shape != self.sums.shape or counts.ndim != 1 or not -1.0 <= sums[LEADER] < len(counts) >= 2:
             raise OuzelError(DAMAGED)
         self.sums, self.counts = sums, counts
+        self.log_loss_sum[0] = float(stored.get("log_loss", np.nan))
         if self.orders_numbers:
             self.seen = _restored(*stored["seen"])
 

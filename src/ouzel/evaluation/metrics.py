@@ -111,7 +111,7 @@ class Scores:
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
         self.calibration, self.before = Calibration(), Calibration()  # `before` it is recalibrated
         self.ranks, self.coverage = Ranks(), Coverage()
-        self._constant, self._recalibrated = Baseline(task), False
+        self.constant, self._recalibrated = Baseline(task), False
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
@@ -130,7 +130,7 @@ class Scores:
 
     def follow(self, learnt: Outcome) -> None:
         """Count of a part of a block, one of its task's `parts`, what no point of a curve shows."""
-        self._constant.add(learnt)
+        self.constant.add(learnt)
         self.ranks.add(learnt.groups)
         others = self.task.numbers or self.task.groups or self._recalibrated
         if not others and is_probabilistic(self.task.loss):
@@ -206,12 +206,12 @@ class Scores:
     @property
     def baseline(self) -> float | None:
         """Score of predictions without features, by the measure that `baseline_of` names."""
-        return self._constant.score
+        return self.constant.score
 
     @property
     def baseline_of(self) -> str | None:
         """Prediction of the baseline, and the figure that scores it if that is not the first one."""
-        return None if self.baseline is None else self._constant.about
+        return None if self.baseline is None else self.constant.about
 
     @property
     def rare_class(self) -> int | None:
@@ -243,7 +243,7 @@ class Scores:
             "examples": self.examples,
             "sums": self.sums.tolist(),
             "confusion": self.confusion.tolist(),
-            "baseline": self._constant.to_json(),
+            "baseline": self.constant.to_json(),
             "calibration": self.calibration.bins.tolist(),
             "ranks": self.ranks.sums.tolist(),
             **({"before": self.before.bins.tolist()} if self.before.bins.any() else {}),
@@ -272,7 +272,7 @@ class Scores:
         self.calibration.bins = bins
         self.before.bins = np.array(stored.get("before", self.before.bins), np.float64).reshape(bins.shape)
         self.ranks.restore(stored.get("ranks", self.ranks.sums))
-        self._constant.restore(stored["baseline"])
+        self.constant.restore(stored["baseline"])
         self.coverage.restore(stored.get("coverage"))
 
     def _mean(self, which: int) -> float | None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from ouzel.evaluation.calibration import STRETCH
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
 from ouzel.evaluation.holdout import warning_of_passes
-from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores, confusion_in_order
+from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.ranking import RARE
+from ouzel.evaluation.warnings import warnings_of
 from ouzel.model.remarks import absent_classes
 from ouzel.model.settings import in_words
-from ouzel.terms import losses
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +54,7 @@ class Report:
     precision_at_10: float | None
     baseline: float | None  # what knowing no features would have scored
     baseline_of: str | None  # what that predicts, and by which figure it is scored
-    warnings: list[str]  # of a run that diverged: what, and what to try
+    warnings: list[str]  # of a run that diverged, or is no better than a constant: what, and what to try
     classes: list[Any]
     confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
     holdout: list[dict[str, Any]]  # figures of held-out examples, one entry a pass
@@ -219,43 +218,6 @@ def _of_coverage(one: dict[str, Any], numbers: bool) -> list[str]:
     """Parts of a line on the intervals or sets of a level, or of a group of it."""
     parts = [f"coverage {figure(one['coverage'])}", f"{'width' if numbers else 'labels'} {figure(one['size'])}"]
     return parts + ([f"{one['unbounded']:,} unbounded"] if one["unbounded"] else [])
-
-
-FAR = 100.0  # times the error, or the loss, of a constant prediction
-
-
-def warnings_of(model: Any, scores: Scores) -> list[str]:
-    """Remarks on the scores of a model, one sentence each: what diverged, and what to try."""
-    if not scores.sums[WEIGHT] > 0.0:
-        return []
-    found = _of_numbers(scores) if scores.task.numbers else _of_classes(model, scores)
-    if found is None:
-        return []
-    remedies = ["a smaller learning rate"] if "learning_rate" in model.settings._fields else []
-    given = "labels or features" if scores.task.numbers else "features"
-    remedies.append(f"smaller {given}" if model.learner.name == "auto" else "the learner auto")
-    return [f"{found}: the steps are too large for these {given}; try {', or '.join(remedies)}"]
-
-
-def _of_numbers(scores: Scores) -> str | None:
-    """Return the divergence of predicted numbers; the scale is the size of the labels if they hardly vary."""
-    rmse, size = scores.rmse or 0.0, sqrt(scores.sums[TARGET_SQUARES] / scores.sums[WEIGHT])
-    if rmse <= FAR * size:
-        return None
-    mean = scores.sums[TARGETS] / scores.sums[WEIGHT]
-    hindsight = sqrt(max(size * size - mean * mean, 0.0))
-    found = scores.baseline if isinstance(scores.task.loss, losses.Squared) else hindsight
-    return f"the rmse ({rmse:.3g}) is far above that of always predicting the mean ({found or 0.0:.3g})"
-
-
-def _of_classes(model: Any, scores: Scores) -> str | None:
-    """Return the divergence of margins of classes or pairs, by a loss that the learner minimises."""
-    if not hasattr(model.settings, "loss") or scores.mean_loss is None:
-        return None
-    undecided = losses.value(model.loss, 0.0, 1.0) * model.columns
-    if not undecided > 0.0 or scores.mean_loss <= FAR * undecided:
-        return None
-    return f"the loss ({scores.mean_loss:.3g}) is far above that of margins of 0 ({undecided:.3g})"
 
 
 def report_of(run: Any) -> Report:

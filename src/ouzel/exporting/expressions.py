@@ -26,6 +26,7 @@ from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.sharing import margin_factor
 from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
+from ouzel.learners.budget import scaled_columns
 from ouzel.learners.gradient import metagrad_full
 from ouzel.learners.rows import Rows
 from ouzel.learners.target_scaling import State as ScaledTargets
@@ -97,6 +98,7 @@ class Expression(NamedTuple):
     slots: np.ndarray | None = None  # (d,) int64, rising, which the rows are of; None of all from 0 on
     effects: tuple[Effects, int] | None = None  # of columns beyond the margins, and for what kind of prediction
     scale: float = 1.0  # of the margins, effects of columns included, where nothing is shifted
+    limit: float = 0.0  # of |value|; where it is above 0, values beyond it alone are divided, or are 1 or -1
 
 
 def expression_of(model: Model) -> Expression:
@@ -161,15 +163,15 @@ def _of_lines(model: Model) -> Expression:
         others = state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]]
         weights = np.column_stack([weights_by_model(state), others])
         return Expression(state.features, None, weights, _experts(state, model.loss, model.intercept))
-    features = model.preparation.features
+    features, limit = model.preparation.features, model.preparation.limit
     if isinstance(state, metagrad_full.State):
         own, parts = map(np.stack, zip(*map(metagrad_full.experts_by_part, states), strict=True))
         mixed = MixedMargins(model.settings.largest * spread, parts)
-        return Expression(features, None, spread * own.reshape(-1, own.shape[2]).T, mixed, mean)
+        return Expression(features, None, spread * own.reshape(-1, own.shape[2]).T, mixed, mean, limit=limit)
     weights = model.task.weights(model).T.astype(float)
     weights[0] -= mean
-    limit = float(getattr(model.settings, "largest", np.inf)) * spread
-    return Expression(features, largest_sizes(model), weights, Linear(limit), mean)
+    linear = Linear(float(getattr(model.settings, "largest", np.inf)) * spread)
+    return Expression(features, largest_sizes(model), weights, linear, mean, limit=limit)
 
 
 def _mixture(state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,4 +206,7 @@ def _probed(model: Model) -> Expression:
     offsets = np.concatenate([np.arange(len(slots) + 1), [len(slots)]]).astype(np.uint64)
     margins = model.task.margins(model, Rows(offsets, slots, np.full(len(slots), PROBE_VALUE, np.float32)))
     margins = margins.reshape(len(slots) + 1, -1)
-    return Expression(None, None, (margins[:-1] - margins[-1]) / PROBE_VALUE, Linear(np.inf), margins[-1])
+    columns, limit = model.preparation.columns, model.preparation.limit
+    features = None if columns is None else scaled_columns.of_slots(columns, len(slots))
+    weights = (margins[:-1] - margins[-1]) / PROBE_VALUE
+    return Expression(features, None, weights, Linear(np.inf), margins[-1], limit=limit)

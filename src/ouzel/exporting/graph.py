@@ -49,7 +49,9 @@ def margins_of(graph: Graph, expression: Expression) -> str:
     dense = np.empty(0, np.int64)
     if features is not None:
         dense = features.dense[: int(features.totals[DENSE])].astype(np.int64) - 1
-        raw, values = values, _sized(graph, features, len(rest), places, values)
+        raw, values = values, _sized(graph, expression, len(rest), places, values)
+    elif expression.limit > 0.0:
+        values = graph("Where", _beyond(graph, graph("Abs", values), expression.limit), graph("Sign", values), values)
     if reach is not None:
         cut = graph("Gather", np.append(reach[1:], 0.0), places)
         values = graph("Max", graph("Min", values, cut), graph("Neg", cut))
@@ -87,8 +89,14 @@ def _places(graph: Graph, slots: np.ndarray | None, rows: int) -> str:
     return graph("Min", graph("Where", graph("Equal", graph("Gather", listed, place), "ids"), place, end), end)
 
 
-def _sized(graph: Graph, features: Features, slots: int, places: str, values: str) -> str:
+def _beyond(graph: Graph, sizes: str, limit: float) -> str:
+    """Whether sizes are above the limit."""
+    return graph("Greater", sizes, limit)
+
+
+def _sized(graph: Graph, expression: Expression, slots: int, places: str, values: str) -> str:
     """Values of rare features over their units: the largest size seen of each, or as far as they reach."""
+    features: Any = expression.features
     largest = np.maximum(np.append(features.moments[1 : slots + 1, LARGEST], 0.0), TINY)
     size, reach = graph("Max", graph("Abs", values), graph("Gather", largest, places)), reach_of(features.totals)
     if reach > 1.0:
@@ -99,6 +107,8 @@ def _sized(graph: Graph, features: Features, slots: int, places: str, values: st
             1.0 / (features.totals[SEEN] + 1.0),
         )
         size = graph("Max", graph("Sqrt", mean), graph("Mul", size, 1.0 / reach))
+    if expression.limit > 0.0:
+        size = graph("Where", _beyond(graph, size, expression.limit), size, 1.0)
     return graph("Div", values, size)
 
 

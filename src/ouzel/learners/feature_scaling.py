@@ -6,6 +6,12 @@ others are divided by their largest value, and reach no further. So a sparse exa
 few dense features.
 Neither labels nor weights have a say in it: one view serves all states of a model, and rows are made a block at a time.
 
+By default (`standardize` is "auto") a model scales nothing until the first row of an importance above 0 that has a
+value beyond `LIMIT`, 6: data of one scale (standard normal, -1 to 1, one-hot, tf-idf) have none, tables of unlike
+units have one in their first rows. From that row on dense features are centred and scaled as above; of the others those
+that had a value beyond 6 are divided by their largest, and the rest stays as it is. Until then a value beyond 6 is seen
+as 1 or -1, so that what is predicted of a row is what learning it next would tell. What has been learnt before stays.
+
 Weights live in units of what the learner sees. Where a feature turns dense, or rare again, they stay as they are: that
 is at its second example for a column of a table, and seldom later.
 """
@@ -16,16 +22,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import made_from
 from ouzel.learners.auto import standardisation, turning
-from ouzel.learners.auto.standardisation import DENSE, Features
+from ouzel.learners.auto.standardisation import DENSE, LARGEST, Features
 from ouzel.learners.auto.turning import LEAVE_TABLE, TABLE, turn_features
 from ouzel.learners.rows import Rows
 
 layout = standardisation.layout
 init, grow = made_from(layout)
 UNNOTED = np.empty(0, np.float32)  # importances of rows that are predicted and not learnt
+LIMIT = 6.0  # |value| beyond which data are not of one scale; no standard normal number in 500 million is
 
 
 class Room(NamedTuple):
@@ -36,16 +43,47 @@ class Room(NamedTuple):
 
 
 @kernel
-def _scale(features, room, rows, start, importances, scaled):
+def beyond(values, limit):
+    """Whether the size of any value is above the limit."""
+    most, far = np.float32(limit), np.uint32(0)
+    for k in range(len(values)):  # several at a time
+        far |= np.uint32(abs(values[k]) > most)
+    return far > 0
+
+
+@kernel
+def first_beyond(rows, importances, limit):
+    """The first row of an importance above 0 with a value beyond the limit; the number of rows if there is none."""
+    for i in range(len(rows.offsets) - 1):
+        if importances[i] > 0.0 and beyond(rows.values[rows.offsets[i] : rows.offsets[i + 1]], limit):
+            return i
+    return len(rows.offsets) - 1
+
+
+@force_inline
+def leave_small(features, room, indices, values, place, limit):
+    """Leave features from a place on, which are rare, as they are where no value of theirs was beyond the limit."""
+    for k in range(len(indices)):
+        largest = features.moments[indices[k], LARGEST]
+        if largest >= 0.0 and values[k] != 0.0:
+            if max(np.float64(abs(values[k])), largest) <= limit:
+                room.values[place] = values[k]
+            place += 1
+
+
+@kernel
+def _scale(features, room, rows, start, importances, limit, scaled):
     """Write rows from `start` on to `scaled`; return the number of the row behind which features are to turn.
 
-    The moments take note of rows of an importance above 0.
+    The moments take note of rows of an importance above 0. With a limit rare features are divided beyond it.
     """
     filled = scaled.offsets[start]
     for i in range(start, len(rows.offsets) - 1):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         indices, values = rows.indices[here], rows.values[here]
         count = standardisation.view_row(features, room, indices, values, standardisation.is_centred(indices))
+        if limit > 0.0:
+            leave_small(features, room, indices, values, np.int64(features.totals[DENSE]), limit)
         for k in range(count):
             if room.values[k] != 0.0:
                 scaled.indices[filled], scaled.values[filled] = room.slots[k], room.values[k]
@@ -60,8 +98,11 @@ def _scale(features, room, rows, start, importances, scaled):
     return len(rows.offsets) - 1
 
 
-def scaled_rows(features: Features, rows: Rows, importances: np.ndarray = UNNOTED) -> Rows:
-    """Rows as the learner sees them; with importances (n,), the moments take note of each after it was seen."""
+def scaled_rows(features: Features, rows: Rows, importances: np.ndarray = UNNOTED, limit: float = 0.0) -> Rows:
+    """Rows as the learner sees them; with importances (n,), the moments take note of each after it was seen.
+
+    Rare features are divided by their largest value if that is beyond the limit.
+    """
     start, count, slots = 0, len(rows.offsets) - 1, len(features.moments)
     values, raw = np.empty((2, slots), np.float32)
     room = Room(np.empty(slots, np.uint32), values, raw, np.zeros(1, np.bool_))
@@ -70,7 +111,7 @@ def scaled_rows(features: Features, rows: Rows, importances: np.ndarray = UNNOTE
         filled = int(scaled.offsets[start])
         more = int(rows.offsets[count] - rows.offsets[start]) + int(features.totals[DENSE]) * (count - start)
         scaled = Rows(scaled.offsets, *(_longer(part, filled, more) for part in scaled[1:]))
-        stop = int(_scale(features, room, rows, start, importances, scaled))
+        stop = int(_scale(features, room, rows, start, importances, limit, scaled))
         if stop < count:
             turn_features(features, rows.indices[rows.offsets[stop] : rows.offsets[stop + 1]], TABLE, LEAVE_TABLE)
         start = stop + 1
@@ -84,12 +125,39 @@ def _longer(array: np.ndarray, filled: int, more: int) -> np.ndarray:
     return longer
 
 
-def weights_of_raw(features: Features, weights: np.ndarray) -> np.ndarray:
+def cut(values: np.ndarray) -> np.ndarray:
+    """Values as a learner sees them that has not begun to scale: 1 or -1 where they are beyond the limit."""
+    return np.where(np.abs(values) > LIMIT, np.sign(values), values)
+
+
+def joined(first: Rows, count: int, second: Rows) -> Rows:
+    """The first so many of some rows, and others behind them."""
+    begin, end = int(first.offsets[0]), int(first.offsets[count])
+    offsets = np.concatenate([first.offsets[:count] - first.offsets[0], second.offsets + np.uint64(end - begin)])
+    parts = zip(first[1:], second[1:], strict=True)
+    return Rows(offsets, *(np.concatenate([one[begin:end], other]) for one, other in parts))
+
+
+def units(features: Features, limit: float) -> tuple[np.ndarray, np.ndarray]:
+    """What z = a x - b is of every slot, while nothing is cut: a and b, both (d,); a is 0 for what is not known."""
+    slopes, shifts = standardisation.units(features)
+    largest = features.moments[:, LARGEST]
+    return np.where((largest >= 0.0) & (largest <= limit) & (limit > 0.0), 1.0, slopes), shifts
+
+
+def standardised(features: Features, slots: np.ndarray, values: np.ndarray, centred: bool, limit: float) -> np.ndarray:
+    """What the learner sees of values (n,) of slots (n,), each in an example of its own."""
+    largest = features.moments[slots, LARGEST]
+    small = (largest >= 0.0) & (np.maximum(np.abs(values), largest) <= limit)
+    return np.where(small, values, standardisation.standardised(features, slots, values, centred))
+
+
+def weights_of_raw(features: Features, weights: np.ndarray, limit: float) -> np.ndarray:
     """Weights (columns, slots) for features as they are, from those (columns, slots) for what the learner sees.
 
     They predict the same where no feature lies 3 standard deviations from its mean.
     """
-    slopes, shifts = (part[: weights.shape[1]] for part in standardisation.units(features))
+    slopes, shifts = (part[: weights.shape[1]] for part in units(features, limit))
     slopes[0] = 1.0
     found = weights.astype(float)
     found[:, 0] -= found @ shifts

@@ -81,9 +81,22 @@ class AverageExample:
         alone = np.atleast_2d(alone.T).T.astype(float)  # (d + 1, K)
         weights = alone[:-1] - alone[-1]
         self.base = (alone[-1] + weights[0] * model.intercept)[None]
+        if model.preparation.columns is not None:
+            self._take_scales_of_columns(ids, weights)
         self.ids = self.slots = ids[1:].astype(np.int64)
         self.weights = weights[1:, None]
         self.means = self.zeros = np.zeros(len(self.ids))
+
+    def _take_scales_of_columns(self, ids: np.ndarray, weights: np.ndarray) -> None:
+        """Have weights for features as they are, and the base with scaled columns that are absent."""
+        from ouzel.learners.budget import scaled_columns
+
+        model, size = self.model, int(self.model.intercept)
+        weights *= scaled_columns.units(model.preparation.columns, ids)[0][:, None]
+        nothing = Rows(np.array([0, size], np.uint64), np.zeros(size, np.uint32), np.ones(size, np.float32))
+        margins = model.task.margins(model, model.preparation.rows(nothing))
+        self.base = np.atleast_2d(margins.T).T.astype(float)
+        self.cuts = CutValues(model, ids[1:].astype(np.int64))
 
     def _take_owners(self, known: dict[int, tuple[str, ...]]) -> None:
         """Find the columns of all features, and the pairs of columns that crosses and effects belong to."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.learners import protocol
+from ouzel.learners import feature_scaling, protocol
 from ouzel.learners.auto import standardisation
 from ouzel.model.model import Model
 
@@ -14,17 +14,24 @@ class CutValues:
 
     def __init__(self, model: Model, slots: np.ndarray) -> None:
         self.features, self.slots, self.intercept = model.scales, slots, model.intercept
+        self.columns, self.limit = model.preparation.columns, model.preparation.limit
         sizes = largest_sizes(model)
         self.sizes = None if sizes is None else sizes[slots]
         if self.features is not None:
-            slopes, shifts = standardisation.units(self.features, reaching=True)
+            reaching = standardisation.units(self.features, reaching=True)
+            slopes, shifts = feature_scaling.units(self.features, self.limit) if self.limit > 0.0 else reaching
             self.slopes, self.shifts = slopes[slots], shifts[slots]
 
     def of(self, places: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return what is multiplied of values (n,) of the slots at these places (n,), each in an example of its own."""
+        if self.columns is not None:
+            from ouzel.learners.budget import scaled_columns
+
+            return scaled_columns.cut_values(self.columns, self.slots[places], values, self.intercept)
         if self.features is None:
+            values = feature_scaling.cut(values) if self.limit > 0.0 else values
             return values if self.sizes is None else np.clip(values, -self.sizes[places], self.sizes[places])
-        z = standardisation.standardised(self.features, self.slots[places], values, self.intercept)
+        z = feature_scaling.standardised(self.features, self.slots[places], values, self.intercept, self.limit)
         if self.sizes is not None:
             z = np.clip(z, -self.sizes[places], self.sizes[places])
         slopes = self.slopes[places]

@@ -38,7 +38,7 @@ DESCRIPTION: dict[str, Any] = {
     "seed": Seed,
     "pairs": int,
     "scale_targets": bool,
-    "standardize": bool,
+    "standardize": bool | Annotated[str, Choice(("auto",))],
     "forget": float,
     "examples": int,
     "unlabelled": int,
@@ -55,6 +55,7 @@ SOMETIMES: dict[str, Any] = {
     "interval": Annotated[list[float], Range(1, MOST_LEVELS)],  # levels of intervals, smallest first
     "interval_by": str,  # the column that they are kept by
     "calibrate": bool,
+    "places": Annotated[int, Range(1, 64, whole=True)],  # of scaled columns within a byte budget
     "class_counts": Annotated[list[float], Range(high=MOST_CLASSES + 1)],  # balanced: sums of importances, of all first
 }
 """What stands there of some models."""
@@ -73,6 +74,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         **({"interval": list(model.interval)} if model.interval else {}),
         **({"interval_by": model.interval_by} if model.interval_by is not None else {}),
         **({"calibrate": True} if model.calibrate else {}),
+        **({"places": model.preparation.places} if model.preparation.places else {}),
         "learner": model.learner.name,
         "settings": to_json(model.settings),
         "task": model.task.name,
@@ -140,6 +142,10 @@ def model_of(described: Any) -> Model:
     _count_classes(model, described.get("class_counts"))
     model.examples, model.unlabelled = described["examples"], described["unlabelled"]
     model.dimension = described["dimension"]
+    if described.get("places", 0) and not model.preparation.within:
+        raise OuzelError("places are those of a learner of a byte budget that scales columns")
+    model.preparation.places = described.get("places", 0)
+    model.preparation.looks = model.preparation.places > 0
     if mapped or model.slot_map is not None:
         model.slot_map = _slot_map(model, described)
     model.names = FeatureNames.from_json(described["names"])

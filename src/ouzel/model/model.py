@@ -19,6 +19,7 @@ from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.remarks import Remarks, outlier_of, reconcile_to_predict
+from ouzel.model.scaling import AUTO, check_standardize
 from ouzel.model.settings import check_calibrate, check_class_weight, check_interval, resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
@@ -29,8 +30,7 @@ from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.streams.labels import Label
 
-SLOT_LIMIT = 1 << 32
-INTERCEPT = "(intercept)"
+SLOT_LIMIT, INTERCEPT = 1 << 32, "(intercept)"
 MADE = ("module", "compiled", "why", "used_slots")  # of the other attributes
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
@@ -42,10 +42,8 @@ class Model:
     `classes` declares the classes beforehand; no other is taken then. `task` is "classification", "regression" or
     "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
-    learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
-    `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
-    `forget` is a half-life in examples, 0 for none. `class_weight` is "balanced" or a dict (`model/class_weights.py`);
-    for `interval` and `interval_by` see `coverage.py` and `group_coverage.py`, for `calibrate` `recalibration.py`.
+    learnt in units of their spread unless `scale_targets` is false. `standardize` scales features, by "auto" once one
+    is beyond 6 (see `scaling.py`). `forget` is a half-life in examples, 0 for none.
 
     Examples
     --------
@@ -69,7 +67,7 @@ class Model:
         seed: Seed = 0,
         pairs: Annotated[int, Range(0, whole=True, each=64), "pairs drawn of each group to rank; 0 for all"] = 0,
         scale_targets: bool = True,
-        standardize: bool = False,
+        standardize: Any = AUTO,
         forget: HalfLife = 0.0,
         class_weight: Any = None,
         interval: Any = None,
@@ -80,12 +78,13 @@ class Model:
     ) -> None:
         self.learner = catalogue.find(learner)
         self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
-        self.intercept, self.scale_targets, self.standardize = bool(intercept), bool(scale_targets), bool(standardize)
+        self.intercept, self.scale_targets = bool(intercept), bool(scale_targets)
         self.class_weight, self.classes = check_class_weight(class_weight), Classes(classes or (), classes is not None)
         more: Any = {"scale_targets": scale_targets, "intercept": self.intercept, "class_weight": self.class_weight}
         self.task = choose_task(task, self.learner, self.settings, pairs, classes, **more)
         self.interval, self.calibrate = check_interval(interval), check_calibrate(calibrate, self.task)
         self.bits, self.seed, self.pairs, self.forget, self.interval_by = bits, seed, pairs, forget, interval_by
+        self.standardize = check_standardize(standardize)
         self.empty(begin)
 
     def empty(self, begin: bool = True) -> None:
@@ -174,7 +173,7 @@ class Model:
     def layouts(self) -> list[Any]:
         """What each state is made of (see `ouzel.layout`)."""
         shape = self.task.shape(self, len(self.classes))
-        return [self.module.layout(*shape, self.settings)] * self.task.count(self.classes)
+        return [self.module.layout(*shape, self.preparation.sized(self.settings))] * self.task.count(self.classes)
 
     def take(self, states: list[protocol.State]) -> None:
         """Have these states, which are of `layouts`."""
@@ -211,7 +210,9 @@ class Model:
             slots, values = room.slots_of_one(self, slots, values, importance)
         if importance > 0.0 and preparation.moments is not None:
             preparation.count_one(slots, values, self.examples, self.compiled)
-        if preparation.features is not None:
+        if self.examples == 0:
+            room.begin_columns(self, values, importance)
+        if (preparation.looks or preparation.scales) and preparation.scales_one(values, self.compiled):
             slots, values = preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
@@ -242,7 +243,7 @@ class Model:
         """The margins of one example given as ids + 1, one a column."""
         if self.slot_map is not None:
             slots, values = self.slot_map.one(slots, values, self.capacity)
-        if self.preparation.features is not None:
+        if (self.preparation.looks or self.preparation.scales) and self.preparation.scales_one(values, self.compiled):
             slots, values = self.preparation.one(slots, values, None)
         return self.task.margins_one(self, slots, values)
 
@@ -261,7 +262,7 @@ class Model:
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
-        found, mapped = self.task.top(self, n), self.slot_map
+        found, mapped = self.preparation.top_of_raw(self.task.top(self, n)), self.slot_map
         found = found if mapped is None else [(mapped.numbers[slots], weights) for slots, weights in found]
         columns = [zip(numbers.tolist(), weights.tolist(), strict=True) for numbers, weights in found]
         return [[(number - 1, weight) for number, weight in column] for column in columns]

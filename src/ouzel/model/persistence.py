@@ -170,6 +170,7 @@ def _check_parts(model: Model, states: list[State]) -> None:
     """Refuse arrays that are sound, each by itself, and contradict each other."""
     if model.preparation.features is not None:
         standardisation.check(model.preparation.features)
+    model.preparation.check_columns()
     model.preparation.check_judging()
     for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)
@@ -267,6 +268,7 @@ def _rebuild(described: dict[str, Any], reading: TensorReader) -> tuple[Model, d
     """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
     model = model_of(described)
     layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
+    model.preparation.scales |= model.preparation.automatic and "features.totals" in reading.names
     prepared = model.preparation.layouts(model.capacity)
     if "moments.sums" not in reading.names:  # a file of before there were any
         prepared.pop("moments", None)

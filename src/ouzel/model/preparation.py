@@ -10,14 +10,12 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import specialise
 from ouzel.layout import bytes_of, copied, stored_like
 from ouzel.learners import feature_moments, protocol
 from ouzel.learners.catalogue import LEARNERS, Learner
-from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.protocol import Settings, State
-from ouzel.learners.rows import Rows
 from ouzel.model.label_encoder import Classes
+from ouzel.model.scaling import Scaling
 from ouzel.model.uncertainty import Uncertainty
 from ouzel.streams.block import Block
 
@@ -25,10 +23,12 @@ if TYPE_CHECKING:
     from ouzel.learners import feature_scaling
     from ouzel.learners.auto import moments as scaling_moments
     from ouzel.learners.auto import standardisation
+    from ouzel.learners.budget import scaled_columns
     from ouzel.learners.gains.parts import Gains
     from ouzel.model import class_weights, recalibration_gains
 else:
-    feature_scaling = deferred("ouzel.learners.feature_scaling")  # with --standardize
+    feature_scaling = deferred("ouzel.learners.feature_scaling")
+    scaled_columns = deferred("ouzel.learners.budget.scaled_columns")
     scaling_moments = deferred("ouzel.learners.auto.moments")
     standardisation = deferred("ouzel.learners.auto.standardisation")
     class_weights = deferred("ouzel.model.class_weights")
@@ -36,29 +36,28 @@ else:
 
 PARTS = (
     "features",
+    "columns",
     "moments",
     "coverage",
     "group_coverage",
     "recalibration",
 )  # arrays, by the attributes that hold them
-_in_sample = getattr(in_sample, "py_func", in_sample)  # not to call a kernel for one number
 STEPS = 16  # of forgetting, in a half-life
 SHORTEST = 1.0  # half-life, in examples
 
 
-class Preparation(Uncertainty):
+class Preparation(Uncertainty, Scaling):
     """The weights of classes, the moments of features, those that they are standardised by, and when a learner forgets.
 
-    `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where
-    features are standardised, whose scales are moments already, and where the learner keeps to a byte budget.
-    `interval` are the levels of intervals and sets that are kept, for each value of the column `interval_by` if given.
+    `module` are the learner's functions. `interval` are the levels of intervals and sets that are kept, for each value
+    of the column `interval_by` if given.
     """
 
     def __init__(
         self,
         learner: Learner,
         module: Any,
-        standardize: bool,
+        standardize: bool | str,
         forget: float,
         groups: bool,
         class_weight: Any = None,
@@ -66,20 +65,11 @@ class Preparation(Uncertainty):
         interval_by: str | None = None,
         calibrate: bool = False,
     ) -> None:
-        super().__init__(interval, interval_by, calibrate, groups)
+        Uncertainty.__init__(self, interval, interval_by, calibrate, groups)
+        Scaling.__init__(self, learner, module, standardize, groups)
         self.class_weights = None if class_weight is None else class_weights.ClassWeights(class_weight)
-        self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
-        self.features: Any = None
-        by_itself = isinstance(module, protocol.Standardizing) and not groups  # which it learns the differences of
-        self.counts = not (learner.budgeted or self.standardizes or by_itself)
-        self.moments: Any = None
         self.every = max(1, round(forget / STEPS)) if forget else 0
         self.kept = 2.0 ** (-self.every / forget) if forget else 1.0
-        if self.standardizes and learner.budgeted:
-            raise OuzelError(
-                f"{learner.name} keeps to a byte budget, and moments of all features to standardize by do not; "
-                "choose a learner without a budget, or scale the features beforehand"
-            )
         if 0.0 < forget < SHORTEST:
             raise OuzelError(
                 f"must be {SHORTEST:g} example or more, or 0 for never; got {forget:g}",
@@ -95,8 +85,9 @@ class Preparation(Uncertainty):
 
     def begin(self, slots: int) -> None:
         """Have seen nothing, with room for so many slots."""
-        self.features = feature_scaling.init(slots) if self.standardizes else None
-        self.moments = feature_moments.init(slots) if self.counts else None
+        self.features = feature_scaling.init(slots) if self.scales else None
+        self.columns = scaled_columns.init(self.places) if self.places else None
+        self.moments = feature_moments.init(slots) if self.counts and not self.scales else None
         self.begin_judging()
 
     def grow(self, slots: int) -> None:
@@ -108,8 +99,9 @@ class Preparation(Uncertainty):
 
     def layouts(self, slots: int) -> dict[str, Any]:
         """What its arrays are made of, by the name of the attribute that holds them."""
-        found = {"features": feature_scaling.layout(slots)} if self.standardizes else {}
-        found |= {"moments": feature_moments.layout(slots)} if self.counts else {}
+        found = {"features": feature_scaling.layout(slots)} if self.scales else {}
+        found |= {"columns": scaled_columns.layout(self.places)} if self.places else {}
+        found |= {"moments": feature_moments.layout(slots)} if self.counts and not self.scales else {}
         return found | self.layouts_of_judging()
 
     def arrays(self) -> dict[str, Any]:
@@ -140,8 +132,11 @@ class Preparation(Uncertainty):
         """What a worker has seen beyond its base."""
         found: Gains = {}
         if self.features is not None:
-            found["features"] = scaling_moments.gains(base.features, self.features)
-        if self.moments is not None:
+            before = base.features or feature_scaling.init(len(self.features.moments))
+            found["features"] = scaling_moments.gains(before, self.features)
+        elif self.columns is not None:
+            found["columns"] = scaling_moments.gains(base.columns.features, self.columns.features)
+        elif self.moments is not None:
             found["moments"] = feature_moments.gains(base.moments, self.moments)
         if self.class_weights is not None and base.class_weights is not None:
             found["classes"] = self.class_weights.gains(base.class_weights)
@@ -150,8 +145,12 @@ class Preparation(Uncertainty):
     def onto(self, gains: Gains) -> None:
         """Have what workers have seen beyond this."""
         if "features" in gains:
+            self.begin_scaling()
             self.features = stored_like(self.features, scaling_moments.onto(self.features, gains["features"]))
-        if "moments" in gains:
+        elif "columns" in gains:
+            merged = scaling_moments.onto(self.columns.features, gains["columns"])
+            self.columns = self.columns._replace(features=stored_like(self.columns.features, merged))
+        elif "moments" in gains:
             self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
         if self.class_weights is not None:
             self.class_weights.onto(gains["classes"])
@@ -170,10 +169,6 @@ class Preparation(Uncertainty):
             self.class_weights.reorder(places)
         if self.recalibration is not None and places == [1, 0]:
             self.recalibration = recalibration_gains.mirrored(self.recalibration)
-
-    def weights_of_raw(self, weights: np.ndarray) -> np.ndarray:
-        """The weights of features as they are, of those of features as the learner sees them."""
-        return weights if self.features is None else feature_scaling.weights_of_raw(self.features, weights)
 
     def nbytes(self, slots: int) -> int:
         """Bytes of its arrays for so many slots."""
@@ -199,38 +194,6 @@ class Preparation(Uncertainty):
             self.class_weights.fade(self.kept)
         return weighed
 
-    def rows(self, rows: Rows) -> Rows:
-        """Rows to predict, as the learner sees them."""
-        return rows if self.features is None else feature_scaling.scaled_rows(self.features, rows)
-
-    def rows_to_learn(self, rows: Rows, importances: np.ndarray, before: int) -> Rows:
-        """Rows to learn, as the learner sees them, after they are counted; `before` them came so many examples."""
-        if self.moments is not None:
-            feature_moments.add_rows(self.moments, rows, importances, before)
-        return rows if self.features is None else feature_scaling.scaled_rows(self.features, rows, importances)
-
-    def one(
-        self, slots: np.ndarray, values: np.ndarray, importance: np.float32 | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of one example as `features` have it, to be learnt or, without importance, predicted."""
-        rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
-        noted = feature_scaling.UNNOTED if importance is None else np.array([importance], np.float32)
-        found = feature_scaling.scaled_rows(self.features, rows, noted)
-        end = int(found.offsets[1])
-        return found.indices[:end], found.values[:end]
-
-    def count_one(
-        self, slots: np.ndarray, values: np.ndarray, before: int, compiled: dict[tuple[str, int], tuple[Any, Any]]
-    ) -> None:
-        """Count the features of one example behind so many, if it is in the sample; `compiled` holds the kernel."""
-        if not _in_sample(before):
-            return
-        known, count = compiled.get(("moments", 0), (None, None))
-        if known is not self.moments:
-            count = specialise(feature_moments.add_row, self.moments, slots, values)
-            compiled["moments", 0] = self.moments, count
-        count(self.moments, slots, values)
-
     def intervals(self, before: int, start: int, stop: int) -> Iterator[tuple[slice, bool]]:
         """Cut examples `start` to `stop` of a block, `before` which there were some; whether to forget behind each."""
         if not self.every:
@@ -245,8 +208,9 @@ class Preparation(Uncertainty):
         """Forget a part of what was learnt."""
         for state in states:
             module.fade(state, self.kept, settings)
-        if self.features is not None:
-            standardisation.fade(self.features, self.kept)
+        for features in (self.features, None if self.columns is None else self.columns.features):
+            if features is not None:
+                standardisation.fade(features, self.kept)
 
 
 def _forgetful() -> list[str]:

@@ -25,7 +25,7 @@ COLUMN, LABEL, GROUP, KINDS = "column", "label", "group", "kinds"  # kinds of re
 SAY = {NUMBER: ("numbers", "numeric"), CATEGORY: ("words", "categorical")}  # what values are, and the option
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
 SCALED = f"such values hardly move the scale; {UNKNOWN}"
-UNSCALED = f"this learner takes it as it is; --standardize keeps such values from spoiling a column; {UNKNOWN}"
+UNSCALED = f"this learner takes it as it is; --standardize auto keeps such values from spoiling a column; {UNKNOWN}"
 AGAIN = "belongs to the group of earlier rows, with other groups in between"
 SCATTERED = "each run of rows is learnt as a group of its own; if it is one group, sort the rows by group"
 FAR_LABEL = "it is learnt as one 3 standard deviations from the mean; leave the cell empty if the label is unknown"
@@ -84,8 +84,12 @@ class Remarks:
         """
         found: list[Remark] = []
         if block.rows and COLUMN not in self.made:
-            scaled = model.scales is not None
-            found += _in_scaled_columns(model, block, before) if scaled else self._in_columns(model, block)
+            scaled, earlier = model.scales is not None, model.preparation.earlier
+            if scaled and earlier is None:
+                found += _in_scaled_columns(model, block, before)
+            else:  # in the block with which scaling begins its values are held against those before it
+                found += self._in_columns(model, block, earlier or model.preparation.moments, scaled)
+        model.preparation.earlier = None
         if block.rows and LABEL not in self.made and protocol.offers(model.module, protocol.ScalesLabels):
             found += _in_labels(model, block)
         if block.groups is not None and model.task.groups and GROUP not in self.made:
@@ -117,9 +121,9 @@ class Remarks:
                 return f"{remark.about} {remark.found}; {remark.advice}"
         return None
 
-    def _in_columns(self, model: Any, block: Block) -> Iterator[Remark]:
+    def _in_columns(self, model: Any, block: Block, moments: Any, scaled: bool) -> Iterator[Remark]:
         """The first value of 1,000 times the root mean square of its feature, and far beyond all of the sample."""
-        moments, here = model.preparation.moments, slice(int(block.offsets[0]), int(block.offsets[-1]))
+        here = slice(int(block.offsets[0]), int(block.offsets[-1]))
         if moments is None or here.stop == here.start or moments.sampled[0] < KNOWN_FROM:
             return
         values, ids = block.values[here], block.indices[here]
@@ -133,7 +137,7 @@ class Remarks:
         most = max(STRIKING**2 / moments.sampled[0], FAR**2) * moments.sums[slots[known], 1].astype(np.float64)
         striking = known[(values[known].astype(np.float64) ** 2 > most) & (most > 0.0)]
         if len(striking):
-            yield _of_place(model, block, here.start + int(striking[0]), UNSCALED)
+            yield _of_place(model, block, here.start + int(striking[0]), SCALED if scaled else UNSCALED)
 
 
 def _in_scaled_columns(model: Any, block: Block, before: int) -> Iterator[Remark]:

@@ -13,7 +13,7 @@ import numpy as np
 from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, RoomError
 from ouzel.kernels.forks import hold_in_forks
-from ouzel.layout import bytes_of, flat
+from ouzel.layout import bytes_of, copied, flat
 from ouzel.learners.protocol import Multiclass
 from ouzel.learners.rows import largest_id
 from ouzel.ranges import memory
@@ -21,9 +21,11 @@ from ouzel.streams.block import Block, Slots
 from ouzel.streams.feature_space import reconcile
 
 if TYPE_CHECKING:
+    from ouzel.learners.budget import scaled_columns
     from ouzel.model import slot_map
     from ouzel.model.slot_map import SlotMap
 else:
+    scaled_columns = deferred("ouzel.learners.budget.scaled_columns")
     slot_map = deferred("ouzel.model.slot_map")
 
 SMALLEST_TABLE = 1024  # slots of a new state
@@ -127,7 +129,9 @@ def check_room(model: Any, largest: int, new: int = 0) -> None:
 
 
 def make_room_for(model: Any, block: Block) -> None:
-    """Have room for the features of a block to learn."""
+    """Have room for the features of a block to learn, and for scales if it begins a stream and needs any."""
+    if model.examples == 0 and block.rows:
+        begin_columns(model, block.values[int(block.offsets[0]) : int(block.offsets[1])], block.weights[0])
     if block.nonzeros:
         make_room(model, *_features_of(model, block))
 
@@ -174,6 +178,42 @@ def order_slots(model: Any, ids: tuple[int, ...]) -> None:
     model.slot_map = type(model.slot_map)(ids)
 
 
+def begin_columns(model: Any, values: np.ndarray, importance: Any = 1.0) -> None:
+    """Set room for scales aside within a byte budget, if the values of the first example need any.
+
+    Its states have learnt nothing yet; they are made anew within the rest.
+    """
+    preparation = model.preparation
+    if not preparation.within or not importance > 0.0 or not (np.abs(values) > scaled_columns.FIRST).any():
+        return
+    before, states, most = model.bytes_used, model.states, model.settings.budget * len(model.states)
+    preparation.places = scaled_columns.places_for(model.settings.budget)
+    try:
+        fresh = model.module.init(*model.task.shape(model), model.preparation.sized(model.settings))
+        model.states = [copied(fresh) for _ in states]
+        preparation.columns, preparation.looks = scaled_columns.init(preparation.places), True
+        model.compiled.clear()
+        fits = preparation.places > 0 and model.bytes_used <= max(most, before)
+    except OuzelError:  # the budget is too small for both
+        fits = False
+    if not fits:
+        preparation.places, preparation.columns, model.states = 0, None, states
+
+
+def order_columns(model: Any, slots: tuple[int, ...]) -> None:
+    """Have scales of these columns, as many as there are places, the first ones in this order."""
+    preparation = model.preparation
+    if preparation.columns is None and model.examples == 0:
+        begin_columns(model, np.full(1, np.inf, np.float32))
+    if preparation.columns is None:
+        raise OuzelError(
+            f"models of {model.learner.name} merge where all of them scale columns, or none: the first example of one "
+            "has values beyond 6, and that of another has none; train with",
+            standardize="no",
+        )
+    preparation.columns = scaled_columns.ordered(preparation.columns, slots)
+
+
 def _features_of(model: Any, block: Block) -> tuple[int, np.ndarray]:
     """The largest feature id of a block, and the ids that are to get slots: of examples that change something."""
     largest = int(largest_id(block.indices, block.offsets[0], block.offsets[-1]))
@@ -183,7 +223,8 @@ def _features_of(model: Any, block: Block) -> tuple[int, np.ndarray]:
 def bytes_used(model: Any) -> int:
     """Bytes of a model's states; a budgeted learner counts as its paper does."""
     if model.budgeted:
-        return sum(int(model.module.bytes_used(state)) for state in model.states)
+        beside = scaled_columns.bytes_used(model.preparation.columns)
+        return beside + sum(int(model.module.bytes_used(state)) for state in model.states)
     held = sum(array.nbytes for state in model.states for _, array in flat(state))
     return int(held + model.preparation.nbytes(model.capacity))
 

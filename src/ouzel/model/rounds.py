@@ -20,7 +20,7 @@ from ouzel.learners import protocol
 from ouzel.learners.gains.parts import Gains, sum_of
 from ouzel.model.label_encoder import Classes
 from ouzel.model.model import Model
-from ouzel.model.room import make_room, order_slots
+from ouzel.model.room import make_room, order_columns, order_slots
 from ouzel.model.slot_map import common_ids
 from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.streams.labels import Label
@@ -34,6 +34,7 @@ class Shape(NamedTuple):
     dimension: int
     spaces: list[FeatureSpace]  # one
     ids: tuple[int, ...] | None  # of the slots, in order, where ids get slots as they come
+    columns: tuple[int, ...] | None  # slots with scales of their own within a budget; None where there are none
 
     @property
     def slots(self) -> int:
@@ -52,7 +53,7 @@ def require_gains(model: Model) -> None:
 
 def shape_of(model: Model) -> Shape:
     """What a model has room for."""
-    return Shape(list(model.classes.known), model.classes.closed, model.dimension, [model.space], slot_ids(model))
+    return Shape(list(model.classes.known), model.classes.closed, model.dimension, [model.space], *ids_of(model))
 
 
 def common(shapes: Sequence[Shape]) -> Shape:
@@ -66,12 +67,16 @@ def common(shapes: Sequence[Shape]) -> Shape:
     spaces = of_one_width([space for shape in shapes for space in shape.spaces])
     space = reduce(partial(reconcile, learning=True), spaces)
     ids = common_ids(shape.ids for shape in shapes)
-    return Shape(labels, closed, max(shape.dimension for shape in shapes), [space], ids)
+    scaled = [shape.columns for shape in shapes if shape.columns is not None]
+    columns = tuple(dict.fromkeys(slot for slots in scaled for slot in slots)) if scaled else None
+    return Shape(labels, closed, max(shape.dimension for shape in shapes), [space], ids, columns)
 
 
 def shaped(model: Model, shape: Shape) -> Model:
     """A copy of a model that has room for all of a shape, classes in its order."""
     found = prepared(model, shape.labels, shape.dimension, shape.closed, shape.ids)
+    if shape.columns is not None:
+        order_columns(found, shape.columns)
     found.states = in_order(found, shape.labels)
     found.preparation.reorder([found.classes.find(label) for label in shape.labels])
     found.classes.rename(shape.labels)
@@ -87,7 +92,8 @@ def begins_shaped(model: Model) -> bool:
 def _of_shape(model: Model, shape: Shape) -> Model:
     """A model that has room for all of a shape; itself if it has."""
     same = model.classes.known == shape.labels and model.classes.closed == shape.closed
-    same = same and model.dimension == shape.dimension and slot_ids(model) == shape.ids
+    same = same and model.dimension == shape.dimension
+    same = same and ids_of(model) == (shape.ids, shape.columns)
     return model if same else shaped(model, shape)
 
 
@@ -108,7 +114,9 @@ def gains_of(base: Model, model: Model, shape: Shape) -> Gains:
         base = shaped(base, shape)
         _forget_alike(base, model.examples)
     pairs = zip(base.states, worker.states, strict=True)
-    found: Gains = {str(k): base.module.gains(*pair, base.settings) for k, pair in enumerate(pairs)}
+    found: Gains = {
+        str(k): base.module.gains(*pair, base.preparation.sized(base.settings)) for k, pair in enumerate(pairs)
+    }
     found |= worker.preparation.gains(base.preparation)
     counted = worker.examples - base.examples, worker.unlabelled - base.unlabelled
     return {**found, "counted": np.array(counted, np.int64)}
@@ -119,7 +127,7 @@ def model_of(base: Model, gains: Gains, shape: Shape) -> Model:
     merged = shaped(base, shape)
     before = base.examples
     _forget_alike(merged, before + int(gains["counted"][0]))
-    settings = merged.settings
+    settings = merged.preparation.sized(merged.settings)
     states = [merged.module.onto(state, gains[str(k)], settings) for k, state in enumerate(merged.states)]
     merged.states = [stored_like(state, new) for state, new in zip(merged.states, states, strict=True)]
     merged.preparation.onto(gains)
@@ -168,6 +176,12 @@ def of_one_width(spaces: list[FeatureSpace]) -> list[FeatureSpace]:
 def slot_ids(model: Model) -> tuple[int, ...] | None:
     """The feature ids of a model's slots, in order, where ids get slots as they come."""
     return None if model.slot_map is None else tuple(model.slot_map.ids.tolist())
+
+
+def ids_of(model: Model) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    """The feature ids of a model's slots, and the slots of its scaled columns; None of either where there are none."""
+    columns = model.preparation.columns
+    return slot_ids(model), None if columns is None else tuple(columns.ids[columns.ids > 0].tolist())
 
 
 def prepared(model: Model, labels: list[Any], dimension: int, closed: bool, ids: tuple[int, ...] | None) -> Model:

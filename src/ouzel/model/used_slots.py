@@ -45,6 +45,7 @@ class UsedSlots:
         states = _states_of(model)
         parts = [_rows_of(state, names, slots) for state, names in zip(states, self._by_slot, strict=True)]
         preparation = model.preparation.emptied()
+        preparation.columns = model.preparation.columns
         preparation.features = parts[-1] if len(parts) > len(model.states) else None
         preparation.fade(model.module, parts[: len(model.states)], model.settings)
         for state, names, part in zip(states, self._by_slot, parts, strict=True):
@@ -75,7 +76,7 @@ def _states_of(model: Any) -> list[Any]:
 def _layouts_of(model: Any, slots: int) -> list[Any]:
     """What these are made of with so many slots."""
     shape = slots, *model.task.shape(model)[1:]
-    layouts = [model.module.layout(*shape, model.settings)] * len(model.states)
+    layouts = [model.module.layout(*shape, model.preparation.sized(model.settings))] * len(model.states)
     return layouts + [part for name, part in model.preparation.layouts(slots).items() if name == "features"]
 
 

@@ -1,8 +1,8 @@
 """Errors of weights: intervals that have the weights of the process that labels come from, where that is justified.
 
 A learner that is `WithErrors` says the variance of each weight under the assumptions that its module states. They hold
-of one state that learns two classes from features as they are: not where the learner sees standardised features,
-forgets, or weighs classes.
+of one state that learns two classes from features as they are: not where the learner sees standardised features (by
+default, tables of unlike units), forgets, or weighs classes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Interval = tuple[float, float]
 def variances_of(model: Model) -> np.ndarray | None:
     """Variances (slots,) of the weights of a model of two classes, NaN where not known; None where none are known."""
     two = model.task.name == "classification" and len(model.states) == 1 and len(model.classes) == 2
-    plain = not (model.standardize or model.forget or model.class_weight)
+    plain = not (model.preparation.scales or model.forget or model.class_weight)
     if not (two and plain and offers(model.module, WithErrors)):
         return None
     found: np.ndarray | None = model.module.variances(model.states[0], model.settings)
@@ -71,5 +71,5 @@ def require_errors(model: Model) -> None:
     if variances_of(model) is None:
         raise OuzelError(
             f"{model.learner.name} knows no error of its weights here: ons does, of two classes with the logistic "
-            "loss, without standardize, forget and class_weight"
+            "loss, from features as they are (standardize=False), without forget and class_weight"
         )

@@ -184,7 +184,7 @@ def learnt_of(snapshot: Path) -> int:
 OF_JSON = ("label", "label_positive", "weight", "text", "categorical", "numeric", "dates", "ignore", "keep", "missing")
 AS_IT_IS = {
     "scale_targets": True,
-    "standardize": False,
+    "standardize": None,
     "forget": None,
     "class_weight": None,
 }  # what a service takes no options for

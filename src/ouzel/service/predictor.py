@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import httpx
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.warnings import no_better_than_constant
 from ouzel.service.batching import MOMENT, SMALL, BackgroundThread, Batcher, WouldBlockError
 from ouzel.service.events import Events, Moment, event_of
 from ouzel.service.feed import Feed
@@ -148,6 +149,7 @@ class Predictor:
                 "error_rate": scores.error_rate,
                 "mean_loss": scores.mean_loss,
                 "baseline": scores.baseline,
+                "no_better_than_constant": bool(no_better_than_constant(self.owner.model, scores)),
                 **{name: value for name, value in scores.of_two_classes().items() if not name.endswith("_error")},
             }
         finally:

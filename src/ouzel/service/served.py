@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.warnings import warnings_of
 from ouzel.service.feed import Feed, Plan
 from ouzel.service.folder import Folder
 from ouzel.service.limits import Answer, Line, Refused, ServiceLimits
@@ -53,7 +54,7 @@ class Served(Predictor):
         self.writer = Writer(self.owner, self.log, limits, self.pending_labels, self._learnt)
         self.snapshot_failure: str | None = None
         self.refused = 0  # examples, since the start of the service
-        self._alarms = 0  # that the log of the service has a line of
+        self._alarms, self._warned = 0, False  # that the log of the service has a line of
         self._snapshots = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -183,6 +184,9 @@ class Served(Predictor):
         self.metrics.group(self.name, results, more)
         for line in self.owner.remarks.unsaid():
             self.say(f"{self.name}: {line}")
+        for warning in () if self._warned else warnings_of(self.owner.model, self.owner.run.scores):
+            self.say(f"{self.name}: {warning}")
+            self._warned = True
         raised = self.owner.alarm.raised
         for event in list(self.owner.drift)[self._alarms - raised :] if raised > self._alarms else ():
             self.say(f"{self.name}: {event}")

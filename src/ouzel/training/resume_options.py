@@ -7,6 +7,7 @@ from typing import Any
 from ouzel.errors import ContradictionError
 from ouzel.flags import flag_of
 from ouzel.model.model import Model
+from ouzel.model.scaling import STANDARDIZE, check_standardize
 from ouzel.model.settings import check_interval, in_words, normalized, resolve_settings
 from ouzel.streams.options import Options
 
@@ -28,8 +29,10 @@ def validate_resume_options(
         raise contradiction(path, "no_intercept", True, None)
     if not prepared["scale_targets"] and model.scale_targets:
         raise contradiction(path, "raw_targets", True, None)
-    if prepared["standardize"] and not model.standardize:
-        raise contradiction(path, "standardize", True, None)
+    standardize = prepared["standardize"]
+    if standardize is not None and check_standardize(standardize) != model.standardize:
+        words = {value: word for word, value in STANDARDIZE.items()}
+        raise contradiction(path, "standardize", standardize, words[model.standardize])
     if prepared["forget"] is not None and prepared["forget"] != model.forget:
         raise contradiction(path, "forget", prepared["forget"], model.forget or None)
     weights = prepared["class_weight"]

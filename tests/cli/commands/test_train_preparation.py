@@ -8,9 +8,18 @@ def test_a_column_in_other_units_is_learnt_alike_with_standardize(ouzel, tmp_pat
     path.write_text("y,a,b\n" + "".join(f"{k % 2},{1e6 + 1e3 * (k % 2) + k % 7},{k % 5}\n" for k in range(400)))
     arguments = ["train", path, "--label", "y", "--learner", "ogd", "--json"]
 
-    plain, scaled = ouzel(*arguments).json, ouzel(*arguments, "--standardize").json
+    plain, *scaled = (
+        ouzel(*arguments, *more).json
+        for more in (["--standardize", "no"], [], ["--standardize"], ["--standardize=auto"])
+    )
 
-    assert scaled["error_rate"] < 0.05 < plain["error_rate"]
+    assert max(report["error_rate"] for report in scaled) <= 0.05 < plain["error_rate"]
+
+
+def test_an_option_without_its_word_does_not_take_the_file_that_follows(ouzel, small, tmp_path):
+    ran = [ouzel("train", *given, "--learner", "ogd", "--json").json for given in (["--standardize", small], [small])]
+
+    assert ran[0]["examples"] == ran[1]["examples"] > 0
 
 
 def test_a_model_goes_on_standardising_and_forgetting_without_being_told_again(ouzel, small, tmp_path):
@@ -30,7 +39,7 @@ def test_a_model_goes_on_standardising_and_forgetting_without_being_told_again(o
     [
         (
             ["--standardize"],
-            "^ouzel: --standardize contradicts .*, which was trained without --standardize; leave the",
+            "^ouzel: --standardize yes contradicts .*, which was trained with --standardize auto; leave the",
         ),
         (["--half-life", 7], "--half-life 7 contradicts .*, which was trained without --half-life"),
     ],

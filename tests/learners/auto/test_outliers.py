@@ -235,12 +235,17 @@ def test_learners_that_do_not_scale_remark_on_such_a_value_as_well(learner, row)
     X[:, 1] = np.random.default_rng(1).random(5100) < 0.01  # a category, whose ones are none
     X[row, 2] = 999999.0
 
-    number, line = remark_of(Model(learner), X, y)
+    for standardize in ("auto", True):
+        number, line = remark_of(Model(learner, standardize=standardize), X, y)
+        assert number == row // 50
+        assert "such values hardly move the scale" in line
+
+    number, line = remark_of(Model(learner, standardize=False), X, y)
 
     assert number == row // 50
     assert line == (
         f"column 'c2': row {row + 1} has the value 999999, over 1,000 times its usual size; this learner takes it as "
-        "it is; --standardize keeps such values from spoiling a column; leave the cell empty if it stands for an "
+        "it is; --standardize auto keeps such values from spoiling a column; leave the cell empty if it stands for an "
         "unknown value"
     )
 

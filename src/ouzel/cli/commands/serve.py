@@ -129,7 +129,9 @@ def serve(
     learning: Annotated[
         model_options.Learning, only("loss", "learning_rate", "l1", "l2", "budget", "derived_budget", "set_")
     ],
-    preparation: Annotated[model_options.Preparation, only("class_weight", "interval", "interval_by", "calibrate")],
+    preparation: Annotated[
+        model_options.Preparation, only("standardize", "class_weight", "interval", "interval_by", "calibrate")
+    ],
     columns: Annotated[
         options.Reading,
         only(options.Labels, options.Kinds, options.Derived, "missing", options.Hashing, options.Messages),
@@ -186,6 +188,8 @@ def serve(
             raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --init")
     settings, reading = learning.settings, columns.keywords()
     given = {name: preparation.prepared[name] for name in ("class_weight", "interval", "interval_by", "calibrate")}
+    if preparation.standardize is not None:
+        given["standardize"] = preparation.standardize
     check_messages(plans, reading)
     first = promoted(Path(models.data))
     if first is not None and first not in names:

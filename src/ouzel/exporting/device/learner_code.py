@@ -59,7 +59,11 @@ def part_of(model: Model) -> Part | None:
     """The part of a learner that learns on a device; None where predictions need more than its state."""
     part = PARTS.get(model.learner.name)
     plain = part is not None and isinstance(model.states[0], part.module.State)
-    return part if plain and not (model.standardize or model.task.joint or model.task.groups) else None
+    return (
+        part
+        if plain and not (model.preparation.scales or model.preparation.places or model.task.joint or model.task.groups)
+        else None
+    )
 
 
 def hindrance(model: Model) -> str | None:
@@ -69,7 +73,7 @@ def hindrance(model: Model) -> str | None:
         if model.learner.name not in PARTS:
             return f"of the learners {', '.join(PARTS)} learn on a device"
         return (
-            f"{model.learner.name} learns there by its plain settings: without --standardize, and of numbers with "
+            f"{model.learner.name} learns there by its plain settings: with --standardize no, and of numbers with "
             "--raw-targets"
         )
     if type(model.loss) not in SLOPES:

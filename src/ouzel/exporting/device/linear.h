@@ -54,13 +54,21 @@ static inline void ouzel_sums(const ouzel_feature *x, size_t n, double *sums) {
             size *= OUZEL_FAR_PART;
             size = rare > size ? rare : size;
 #endif
+#if OUZEL_LIMITED
+            size = size > OUZEL_LIMIT ? size : 1.0;
+#endif
             value = size > 0.0 ? value / size : 0.0;
 #if OUZEL_REACHING
             value = ouzel_cut(value, -ouzel_reach[row], ouzel_reach[row]);
 #endif
         }
-#elif OUZEL_REACHING
+#else
+#if OUZEL_LIMITED
+        value = ouzel_size(value) > OUZEL_LIMIT ? (value < 0.0 ? -1.0 : 1.0) : value;
+#endif
+#if OUZEL_REACHING
         value = ouzel_cut(value, -ouzel_reach[row], ouzel_reach[row]);
+#endif
 #endif
         for (int k = 0; k < OUZEL_SUMS; k++) {
             sums[k] += value * ouzel_weights[row][k];

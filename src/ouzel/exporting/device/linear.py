@@ -23,6 +23,7 @@ from ouzel.exporting.expressions import (
     TwoClassMixture,
 )
 from ouzel.exporting.inputs import probes
+from ouzel.learners import feature_scaling
 from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
 from ouzel.learners.auto.sharing import LEAST
 from ouzel.learners.auto.standardisation import (
@@ -37,7 +38,6 @@ from ouzel.learners.auto.standardisation import (
     Features,
     meaningless_from,
     reach_of,
-    standardised,
 )
 from ouzel.learners.auto.two_classes import END as END_OF_TWO
 from ouzel.model.model import Model
@@ -116,7 +116,9 @@ def _sums(expression: Expression, slots: np.ndarray, values: np.ndarray) -> np.n
     known_rows[known_rows] &= True if known is None else known[rows[known_rows]] == slots[known_rows]
     rows, seen = rows[known_rows], values[known_rows]
     if features is not None:
-        seen = standardised(features, rows, seen, _is_centred(features))
+        seen = feature_scaling.standardised(features, rows, seen, _is_centred(features), expression.limit)
+    elif expression.limit > 0.0:
+        seen = feature_scaling.cut(seen)
     if reach is not None:
         seen = np.clip(seen, -reach[rows], reach[rows])
     _, _, base = _seen(expression)
@@ -134,7 +136,7 @@ def _is_centred(features: Features) -> bool:
 def _absent(expression: Expression, dense: np.ndarray) -> np.ndarray:
     """The values that the models see of dense features (n,) that an example does not have."""
     features: Any = expression.features
-    found = standardised(features, dense, np.zeros(len(dense)), _is_centred(features))
+    found = feature_scaling.standardised(features, dense, np.zeros(len(dense)), _is_centred(features), 0.0)
     return found if expression.reach is None else np.clip(found, -expression.reach[dense], expression.reach[dense])
 
 
@@ -146,6 +148,7 @@ def _seen(expression: Expression) -> tuple[list[str], dict[str, str], np.ndarray
     """Tables and constants by which values are seen, and what the sums are of an example without features."""
     weights, reach, features = expression.weights, expression.reach, expression.features
     constants = {"STANDARDISED": str(int(features is not None)), "REACHING": str(int(reach is not None))}
+    constants |= {"LIMITED": str(int(expression.limit > 0.0)), "LIMIT": number(expression.limit)}
     base = weights[0] * (1.0 if reach is None else min(1.0, reach[0]))
     if features is None:
         return [], constants, base

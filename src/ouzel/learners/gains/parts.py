@@ -70,8 +70,8 @@ def dense(rows: Rows | Best, length: int) -> np.ndarray:
 
 
 def add(one: Gains, other: Gains) -> Gains:
-    """The gains of two workers, or groups of them, together."""
-    return {name: _together(part, other[name]) for name, part in one.items()}
+    """The gains of two workers, or groups of them, together; what one of them alone has is that one's."""
+    return one | {name: _together(one[name], part) if name in one else part for name, part in other.items()}
 
 
 def sum_of(gains: Iterable[Gains]) -> Gains:

@@ -157,7 +157,9 @@ class OneAgainstRest(Classification):
         if columns == 1:
             super().make_states(model, classes)
             return
-        if (needed := bytes_of(model.module.layout(model.capacity, model.settings)) * columns) > memory():
+        if (
+            needed := bytes_of(model.module.layout(model.capacity, model.preparation.sized(model.settings))) * columns
+        ) > memory():
             raise OuzelError(
                 f"{columns} classes need {needed / 2**30:.0f} GiB of weights, more than this machine has; is this the "
                 "label? Numbers to predict want a loss of numbers, such as",
@@ -171,14 +173,14 @@ class OneAgainstRest(Classification):
     def open(self, model: Host) -> None:
         """Let classes appear that were not declared: they start from a state that has learnt nothing."""
         if model.classes.closed and len(model.states) > 1:
-            model.states = [*model.states, model.module.init(model.capacity, model.settings)]
+            model.states = [*model.states, model.module.init(model.capacity, model.preparation.sized(model.settings))]
         super().open(model)
 
     def _spare(self, model: Host) -> State:
         """A state for one more class, or for every class not seen yet."""
         if len(model.states) > 2:
             return copied(model.states[-1])
-        return model.module.init(model.capacity, model.settings)
+        return model.module.init(model.capacity, model.preparation.sized(model.settings))
 
     def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
         """Every state learns every example, as one of its class or of the rest."""

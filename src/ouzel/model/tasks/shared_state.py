@@ -30,7 +30,7 @@ class SharedState(Classification):
         if model.states and self.class_capacity >= max(classes, 2):
             return
         make = model.module.grow if model.states else model.module.init
-        model.states = [make(*model.states, *self.shape(model, classes), model.settings)]
+        model.states = [make(*model.states, *self.shape(model, classes), model.preparation.sized(model.settings))]
         self.take(classes)
 
     def take(self, classes: int) -> None:

@@ -161,7 +161,7 @@ class Task(ABC):
 
     def make_states(self, model: Host, classes: int) -> None:
         """Bring the states up to a number of classes."""
-        model.states = model.states or [model.module.init(model.capacity, model.settings)]
+        model.states = model.states or [model.module.init(model.capacity, model.preparation.sized(model.settings))]
 
     def take(self, classes: int) -> None:  # noqa: B027 most tasks have nothing to note
         """Take note that the model was given states for so many classes."""

@@ -1,0 +1,158 @@
+"""By default a model scales features from the first row on that has a value beyond 6, whatever the blocks."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel.exporting.export import export
+from ouzel.learners.budget import scaled_columns
+from ouzel.model.contributions import explained
+from ouzel.model.model import Model
+from ouzel.model.persistence import load_model, save
+
+LEARNERS = ("adagrad", "arow", "son-oja", "ons", "awm", "hashing")
+BUDGETED = ("awm", "hashing")
+
+
+def stream(rows=300, begins=0, seed=1):
+    """Rows of normal numbers, of which two columns are in other units from row `begins` on, and some of words."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 4))
+    y = (X[:, 0] + X[:, 1] - 0.5 * X[:, 2] > 0.0).astype(int)
+    X[begins:, 0] = 3e4 + 1e3 * X[begins:, 0]
+    X[begins:, 1] *= 1e-3
+    dictionaries = [{f"x{j}": float(x) for j, x in enumerate(row)} | {"word": f"w{k % 7}"} for k, row in enumerate(X)]
+    return list(zip(dictionaries, y.tolist(), strict=True))
+
+
+def learnt(learner, examples, size=1000, **how):
+    """A model that learns examples in blocks of a size, and its margins before each."""
+    model = Model(learner, classes=[0, 1], **how)
+    margins = [model.learn(block).margins for block in ouzel.blocks_from(examples, block_rows=size)]
+    return model, np.concatenate([part.reshape(len(part), -1)[:, -1] for part in margins])
+
+
+def same(one, other):
+    """Whether two models answer the same of new rows, to the bit."""
+    (block,) = ouzel.blocks_from(stream(50, seed=2))
+    return np.array_equal(one.margins(block), other.margins(block))
+
+
+@pytest.mark.parametrize("begins", [0, 123])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_blocks_of_any_size_give_the_same_bits(learner, begins):
+    examples = stream(begins=begins)
+    whole, margins = learnt(learner, examples)
+    for size in (1, 7, 123):
+        parts, found = learnt(learner, examples, size)
+        assert np.array_equal(margins, found)
+        assert same(whole, parts)
+
+
+@pytest.mark.parametrize("begins", [0, 57])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_single_examples_learn_and_predict_as_blocks_do(learner, begins):
+    examples = stream(100, begins)
+    _, margins = learnt(learner, examples)
+    estimator = ouzel.OnlineClassifier(learner)
+    estimator.partial_fit([examples[0][0]], [examples[0][1]], classes=[0, 1])
+    for (x, y), margin in zip(examples[1:], margins[1:], strict=True):
+        predicted = estimator.decision_function([x])
+        found = estimator.predict_then_learn_one(x, y)
+        assert float(np.ravel(predicted)[-1]) == pytest.approx(float(np.ravel(found)[-1]), abs=1e-12)
+        assert float(np.ravel(found)[-1]) == pytest.approx(float(margin), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_model_goes_on_from_its_file_to_the_bit(learner, tmp_path):
+    for begins in (0, 123):
+        examples = stream(begins=begins)
+        whole, _ = learnt(learner, examples)
+        for stop in (50, 123, 200):
+            part, _ = learnt(learner, examples[:stop])
+            save(part, tmp_path / "m")
+            again = load_model(tmp_path / "m")
+            assert again.standardize == "auto"
+            for block in ouzel.blocks_from(examples[stop:]):
+                again.learn(block)
+            assert same(whole, again)
+            assert again.bytes_used == whole.bytes_used
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_data_of_one_scale_are_learnt_as_by_the_paper_to_the_bit(learner, tmp_path):
+    examples = stream(begins=300)
+    (auto, margins), (plain, expected) = (learnt(learner, examples, standardize=how) for how in ("auto", False))
+    assert np.array_equal(margins, expected)
+    assert auto.bytes_used == plain.bytes_used
+    assert not auto.preparation.scales
+    assert not auto.preparation.places
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "arow", "awm"])
+def test_scaling_that_begins_late_keeps_what_was_learnt(learner):
+    examples = stream(600, begins=300)
+    model, _ = learnt(learner, examples[:300])
+    before = model.examples
+    (row,) = ouzel.blocks_from(examples[:1])
+    first = model.margins(row)
+    late = copy.deepcopy(model)
+    for block in ouzel.blocks_from(examples[300:301]):
+        late.learn(block)
+    assert late.examples == before + 1
+    assert np.sign(late.margins(row)) == np.sign(first)
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "awm"])
+def test_workers_merge_whichever_began_to_scale(learner):
+    parts = [learnt(learner, stream(200, seed=seed))[0] for seed in (1, 2)]
+    merged = ouzel.merge(parts)
+    (block,) = ouzel.blocks_from(stream(100, seed=3))
+    alone = [float(np.mean(part.answers(block).labels == block.labels)) for part in parts]
+    assert float(np.mean(merged.answers(block).labels == block.labels)) >= min(alone) - 0.05
+    assert merged.examples == 400
+
+
+def test_one_worker_that_scales_is_enough_without_a_budget():
+    small, large = learnt("adagrad", stream(100, begins=100))[0], learnt("adagrad", stream(100))[0]
+    assert ouzel.merge([small, large]).preparation.scales
+    assert ouzel.merge([large, small]).preparation.scales
+
+
+def test_models_of_a_budget_merge_only_where_all_scale_or_none():
+    small, large = learnt("awm", stream(100, begins=100))[0], learnt("awm", stream(100))[0]
+    with pytest.raises(ouzel.OuzelError, match="merge where all of them scale columns, or none"):
+        ouzel.merge([small, large])
+
+
+@pytest.mark.parametrize("budget", [300, 1024, 8192, 65536])
+@pytest.mark.parametrize("learner", ["awm", "wm", "hashing", "truncation", "count-min", "space-saving", "mission"])
+def test_scales_stay_within_the_budget(learner, budget):
+    model, _ = learnt(learner, stream(), budget=budget)
+    plain, _ = learnt(learner, stream(), budget=budget, standardize=False)
+    assert model.bytes_used <= max(budget, plain.bytes_used)
+    if budget >= 1024:
+        assert 0 < model.preparation.places <= scaled_columns.MOST
+
+
+@pytest.mark.parametrize("begins", [0, 300])
+@pytest.mark.parametrize("learner", ["adagrad", "arow", "awm"])
+def test_weights_and_contributions_are_those_of_features_as_they_are(learner, begins):
+    model, _ = learnt(learner, stream(begins=begins))
+    (block,) = ouzel.blocks_from(stream(1, begins=begins, seed=5))
+
+    ((why,),) = explained(model, block)
+
+    assert why["margin"] == pytest.approx(float(np.ravel(model.margins(block))[-1]))
+    assert why["remainder"] == pytest.approx(0.0, abs=0.05 * max(1.0, abs(why["margin"])))
+
+
+@pytest.mark.parametrize("begins", [0, 300])
+@pytest.mark.parametrize("learner", ["adagrad", "awm"])
+def test_an_exported_model_predicts_the_same(learner, begins, tmp_path):
+    pytest.importorskip("onnx")
+    model, _ = learnt(learner, stream(begins=begins))
+    export(model, tmp_path / "m.onnx")  # which compares its own answers with the model's
+    export(model, tmp_path / "m.h")

@@ -156,3 +156,13 @@ def test_an_exported_model_predicts_the_same(learner, begins, tmp_path):
     model, _ = learnt(learner, stream(begins=begins))
     export(model, tmp_path / "m.onnx")  # which compares its own answers with the model's
     export(model, tmp_path / "m.h")
+
+
+def test_values_that_a_model_has_never_seen_are_cut_and_not_turned_round():
+    X = np.linspace(-3.0, 3.0, 400).reshape(-1, 1)
+    model = ouzel.OnlineRegressor("adagrad").fit(X, 2.0 * X[:, 0])
+
+    at_five, at_limit, beyond = model.predict([[5.0], [6.0], [20.0]])
+
+    assert at_five < at_limit
+    assert beyond == pytest.approx(at_limit)

@@ -98,7 +98,7 @@ class Expression(NamedTuple):
     slots: np.ndarray | None = None  # (d,) int64, rising, which the rows are of; None of all from 0 on
     effects: tuple[Effects, int] | None = None  # of columns beyond the margins, and for what kind of prediction
     scale: float = 1.0  # of the margins, effects of columns included, where nothing is shifted
-    limit: float = 0.0  # of |value|; where it is above 0, values beyond it alone are divided, or are 1 or -1
+    limit: float = 0.0  # of |value|; where it is above 0, values beyond it alone are divided, or cut there
 
 
 def expression_of(model: Model) -> Expression:

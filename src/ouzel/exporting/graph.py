@@ -51,7 +51,7 @@ def margins_of(graph: Graph, expression: Expression) -> str:
         dense = features.dense[: int(features.totals[DENSE])].astype(np.int64) - 1
         raw, values = values, _sized(graph, expression, len(rest), places, values)
     elif expression.limit > 0.0:
-        values = graph("Where", _beyond(graph, graph("Abs", values), expression.limit), graph("Sign", values), values)
+        values = graph("Clip", values, -expression.limit, expression.limit)
     if reach is not None:
         cut = graph("Gather", np.append(reach[1:], 0.0), places)
         values = graph("Max", graph("Min", values, cut), graph("Neg", cut))

@@ -9,8 +9,9 @@ Neither labels nor weights have a say in it: one view serves all states of a mod
 By default (`standardize` is "auto") a model scales nothing until the first row of an importance above 0 that has a
 value beyond `LIMIT`, 6: data of one scale (standard normal, -1 to 1, one-hot, tf-idf) have none, tables of unlike
 units have one in their first rows. From that row on dense features are centred and scaled as above; of the others those
-that had a value beyond 6 are divided by their largest, and the rest stays as it is. Until then a value beyond 6 is seen
-as 1 or -1, so that what is predicted of a row is what learning it next would tell. What has been learnt before stays.
+that had a value beyond 6 are divided by their largest, and the rest stays as it is. Until then values are cut at 6, that
+row's own included unless it is the first of all: so what is predicted of a row is what learning it next would tell.
+What has been learnt before stays.
 
 Weights live in units of what the learner sees. Where a feature turns dense, or rare again, they stay as they are: that
 is at its second example for a column of a table, and seldom later.
@@ -126,16 +127,18 @@ def _longer(array: np.ndarray, filled: int, more: int) -> np.ndarray:
 
 
 def cut(values: np.ndarray) -> np.ndarray:
-    """Values as a learner sees them that has not begun to scale: 1 or -1 where they are beyond the limit."""
-    return np.where(np.abs(values) > LIMIT, np.sign(values), values)
+    """Values as a learner sees them that has not begun to scale: cut at the limit."""
+    return np.clip(values, -LIMIT, LIMIT)
 
 
-def joined(first: Rows, count: int, second: Rows) -> Rows:
-    """The first so many of some rows, and others behind them."""
-    begin, end = int(first.offsets[0]), int(first.offsets[count])
-    offsets = np.concatenate([first.offsets[:count] - first.offsets[0], second.offsets + np.uint64(end - begin)])
+def joined(first: Rows, count: int, second: Rows, start: int) -> Rows:
+    """The first `count` of some rows, and after them others from the row `start` on."""
+    begin, end, skipped = int(first.offsets[0]), int(first.offsets[count]), second.offsets[start]
+    offsets = [first.offsets[:count] - first.offsets[0], second.offsets[start:] - skipped + np.uint64(end - begin)]
     parts = zip(first[1:], second[1:], strict=True)
-    return Rows(offsets, *(np.concatenate([one[begin:end], other]) for one, other in parts))
+    return Rows(
+        np.concatenate(offsets), *(np.concatenate([one[begin:end], other[int(skipped) :]]) for one, other in parts)
+    )
 
 
 def units(features: Features, limit: float) -> tuple[np.ndarray, np.ndarray]:

@@ -213,7 +213,7 @@ class Model:
         if self.examples == 0:
             room.begin_columns(self, values, importance)
         if (preparation.looks or preparation.scales) and preparation.scales_one(values, self.compiled):
-            slots, values = preparation.one(slots, values, importance)
+            slots, values = preparation.one(slots, values, importance, self.examples)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
         if preparation.judges:

@@ -125,7 +125,8 @@ class Scaling:
         self.begin_scaling()
         rest = Rows(rows.offsets[first:], rows.indices, rows.values)
         scaled = feature_scaling.scaled_rows(self.features, rest, importances[first:], self.limit)
-        return feature_scaling.joined(seen, first, scaled)
+        late = int(before + first > 0)  # then it is learnt as it was predicted
+        return feature_scaling.joined(seen, first + late, scaled, late)
 
     def _cut(self, rows: Rows) -> Rows:
         """Rows as a learner sees them that scales nothing."""
@@ -136,14 +137,17 @@ class Scaling:
         return self.automatic and bool(feature_scaling.beyond(values, feature_scaling.LIMIT))
 
     def one(
-        self, slots: np.ndarray, values: np.ndarray, importance: np.float32 | None
+        self, slots: np.ndarray, values: np.ndarray, importance: np.float32 | None, before: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of one example as the learner sees them, to be learnt or, without importance, predicted."""
+        """Slots and values of one example as the learner sees them, to be learnt or, without importance, predicted.
+
+        `before` it came so many examples.
+        """
         rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
         if importance is None:
             found = self.rows(rows)
         else:
-            found = self.rows_to_learn(rows, np.array([importance], np.float32), 1)
+            found = self.rows_to_learn(rows, np.array([importance], np.float32), before)
         end = int(found.offsets[1])
         return found.indices[:end], found.values[:end]
 

@@ -64,7 +64,7 @@ static inline void ouzel_sums(const ouzel_feature *x, size_t n, double *sums) {
         }
 #else
 #if OUZEL_LIMITED
-        value = ouzel_size(value) > OUZEL_LIMIT ? (value < 0.0 ? -1.0 : 1.0) : value;
+        value = ouzel_cut(value, -OUZEL_LIMIT, OUZEL_LIMIT);
 #endif
 #if OUZEL_REACHING
         value = ouzel_cut(value, -ouzel_reach[row], ouzel_reach[row]);

@@ -4,7 +4,7 @@ A stream whose first example has a value beyond `FIRST` gives up a part of the b
 moments of a fixed number of columns. The first columns with a value beyond `ENTERS` get a place each, and are scaled as
 by any other learner: dense ones are (x - mean) / standard deviation, rare ones x / the largest |x| where that is beyond
 the limit. All other values are seen as they are, or as 1 or -1 beyond the limit. Any other stream has no such scales:
-its learner is the paper's, within the whole budget, of values within the limit.
+its learner is the paper's, within the whole budget, of values cut at the limit.
 
 A place costs 56 bytes: an id, 32 bytes of moments, 4 of a list of what is dense, and 16 of the latest values.
 """
@@ -167,7 +167,8 @@ def cut_values(columns: Columns, slots: np.ndarray, values: np.ndarray, centred:
     there, absent = (feature_scaling.standardised(columns.features, places, x, centred, LIMIT) for x in (values, none))
     slopes = units(columns, slots)[0]
     changes = np.divide(there - absent, slopes, out=none, where=slopes > 0.0)
-    found: np.ndarray = np.where(places > 0, changes, feature_scaling.cut(values))
+    alone = np.where(np.abs(values) > LIMIT, np.sign(values), values)
+    found: np.ndarray = np.where(places > 0, changes, alone)
     return found
 
 

@@ -159,7 +159,7 @@ def test_an_exported_model_predicts_the_same(learner, begins, tmp_path):
 
 
 def test_values_that_a_model_has_never_seen_are_cut_and_not_turned_round():
-    X = np.linspace(-3.0, 3.0, 400).reshape(-1, 1)
+    X = np.random.default_rng(0).permutation(np.linspace(-3.0, 3.0, 400)).reshape(-1, 1)
     model = ouzel.OnlineRegressor("adagrad").fit(X, 2.0 * X[:, 0])
 
     at_five, at_limit, beyond = model.predict([[5.0], [6.0], [20.0]])

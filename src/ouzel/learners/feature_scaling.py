@@ -8,10 +8,10 @@ Neither labels nor weights have a say in it: one view serves all states of a mod
 
 By default (`standardize` is "auto") a model scales nothing until the first row of an importance above 0 that has a
 value beyond `LIMIT`, 6: data of one scale (standard normal, -1 to 1, one-hot, tf-idf) have none, tables of unlike
-units have one in their first rows. From that row on dense features are centred and scaled as above; of the others those
-that had a value beyond 6 are divided by their largest, and the rest stays as it is. Until then values are cut at 6, that
-row's own included unless it is the first of all: so what is predicted of a row is what learning it next would tell.
-What has been learnt before stays.
+units have one in their first rows. From that row on dense features are centred and scaled as above; of the others
+those that had a value beyond 6 are divided by their largest, and the rest stays as it is. Until then values are cut at
+6, that row's own included unless it is the first of all: so what is predicted of a row is what learning it next would
+tell. What has been learnt before stays.
 
 Weights live in units of what the learner sees. Where a feature turns dense, or rare again, they stay as they are: that
 is at its second example for a column of a table, and seldom later.

@@ -68,6 +68,7 @@ def weights(model):
     return dict(model.top_weights(10_000))
 
 
+@pytest.mark.filterwarnings("ignore:no better than a constant")  # labels take turns: there is nothing to learn
 def test_words(strings, start, tmp_path):
     rows = [{"word": word, "n": float(k % 5)} for k, word in enumerate(strings)]
     labels = [k % 2 for k in range(len(rows))]
@@ -85,12 +86,12 @@ def test_words(strings, start, tmp_path):
     assert {kind: weights(model) for kind, model in models.items()} == dict.fromkeys(models, weights(one_by_one))
 
 
+@pytest.mark.filterwarnings("ignore:the loss .* is far above that of margins of 0")  # two rows of 500 columns
 def test_names_of_columns(strings, client, tmp_path):
-    names = [
-        name for name in strings if not (name.isascii() and name.isdigit() and len(name) > 9)
-    ]  # no id is that large
+    no_id = {name for name in strings if name.isascii() and name.isdigit() and len(name) > 9}  # none is that large
+    names = [name for name in strings if name and name not in no_id]  # tables leave out columns without a name
     rows = [
-        dict(zip(names, row, strict=True)) for row in (np.arange(2.0 * len(names)).reshape(2, -1) % 7 + 0.5).tolist()
+        dict(zip(names, row, strict=True)) for row in (np.arange(2.0 * len(names)).reshape(2, -1) % 5 + 0.5).tolist()
     ]
     labelled = [{**row, "label": label} for label, row in enumerate(rows)]
     one_by_one = ouzel.OnlineClassifier("adagrad")
@@ -143,6 +144,8 @@ def test_ids(strings, client, tmp_path, capsys):
 
     capsys.readouterr()
     assert answers["parquet"] == answers["jsonl"]
-    assert [name for name, known in zip(strings, answers["jsonl"], strict=True) if known not in (name, None)] == []
-    assert first["learnt"] == len(keys)
-    assert (again["learnt"], again["repeated"]) == (0, len(keys))
+    assert answers["jsonl"] == [name.strip(" ") for name in strings]
+    long = [key for key in keys if len(key) > 255]
+    assert (first["learnt"], first["refused"]) == (len(keys) - len(long), len(long))
+    assert all("expected a name of 1 to 255 characters" in refusal["error"] for refusal in first["refusals"])
+    assert (again["learnt"], again["repeated"]) == (0, len(keys) - len(long))

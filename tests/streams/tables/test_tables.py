@@ -461,3 +461,13 @@ def test_two_members_of_one_name_are_refused_as_two_columns_are(tmp_path, line):
     assert "two columns are named 'a.b'" in str(
         examples(wrote(tmp_path, "t.parquet", {"y": [1], "a": [{"b": 2}], "a.b": [5]}))[1]
     )
+
+
+def test_an_empty_id_is_empty_in_every_file(tmp_path):
+    names = ["", "a", " b "]
+    for name, content in {
+        "i.parquet": {"name": names, "x": [1.0, 2.0, 3.0], "y": [0, 1, 0]},
+        "i.jsonl": "".join(json.dumps({"name": name, "x": 1.0, "y": 1}) + "\n" for name in names),
+    }.items():
+        stream = ouzel.read(wrote(tmp_path, name, content), label="y", id="name")
+        assert [tag for block in stream for tag in block.tags.tolist()] == ["", "a", "b"], name

@@ -143,7 +143,7 @@ def encoded(array: pyarrow.Array, errors: str = "replace") -> tuple[np.ndarray, 
 def cells_of(array: pyarrow.Array, errors: str = "replace") -> list[Any]:
     """The values of a column; bytes that are not UTF-8 are replaced, unless `errors` is "strict"."""
     if is_text(array.type):
-        return [cell and cell.decode("utf-8", errors) for cell in as_text(array).to_pylist()]
+        return [None if cell is None else cell.decode("utf-8", errors) for cell in as_text(array).to_pylist()]
     return list(array.to_pylist())
 
 

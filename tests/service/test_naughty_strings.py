@@ -19,6 +19,7 @@ from ouzel.cli.app import run
 pytestmark = pytest.mark.long
 
 LINES = {"Content-Type": "application/x-ndjson"}
+BITS = 12  # of models of five hundred classes, which come one by one and make a table larger each
 FILES = ("csv", "parquet", "jsonl")
 
 
@@ -114,13 +115,14 @@ def test_names_of_columns(strings, client, tmp_path):
 
 def test_labels(strings, start, tmp_path):
     rows = [{"a": f"w{k}", "label": label} for k, label in enumerate(strings)]
-    in_python = ouzel.OnlineClassifier("perceptron")
+    in_python = ouzel.OnlineClassifier("perceptron", bits=BITS)
     for row in rows:
         in_python.learn_one({"a": row["a"]}, row["label"])
     in_python.save(tmp_path / "p.ouzel")
 
-    models = {kind: trained(rows, tmp_path / f"l.{kind}", "--learner", "perceptron") for kind in ("parquet", "jsonl")}
-    models["service"] = served(start(learner="perceptron"), rows, tmp_path)
+    flags = ["--learner", "perceptron", "--bits", str(BITS)]
+    models = {kind: trained(rows, tmp_path / f"l.{kind}", *flags) for kind in ("parquet", "jsonl")}
+    models["service"] = served(start(learner="perceptron", reading={"bits": BITS}), rows, tmp_path)
     classes = {kind: set(model.classes_.tolist()) for kind, model in models.items()}
 
     truths = {word for word in strings if word.lower() in ("true", "false")}

@@ -97,6 +97,7 @@ def a_margin_told_by_learning_is_what_predicting_gives_just_before(name: str, ta
         block = stream(task=task, heavy=heavy)
         model = task.model(name)
         make_room(model, FEATURES - 1)
+        model.preparation.looks = heavy  # set by what reads single examples, at the first value beyond the limit
         told = []
         for start in range(block.rows):
             here = block.slice(start, start + 1)

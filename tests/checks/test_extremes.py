@@ -1,5 +1,6 @@
 """No finite number, however large or small, makes a learner's state or its predictions anything but finite."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -19,7 +20,11 @@ every_learner = pytest.mark.parametrize("name", LEARNERS)
 
 @every_learner
 def test_nothing_finite_makes_a_learner_predict_or_keep_what_is_not(name):
-    found = [(kind, offences(name, {}, block, classes)) for kind, block in streams() for classes in (2, 3)]
+    values = ("auto", False)  # as they are scaled, and as they are
+    found = [
+        (kind, offences(name, {"standardize": standardize}, block, classes))
+        for (kind, block), classes, standardize in itertools.product(streams(), (2, 3), values)
+    ]
 
     assert [offence for offence in found if offence[1]] == []
 

@@ -7,7 +7,7 @@ import pytest
 
 import ouzel
 from ouzel.learners import feature_moments
-from ouzel.model.feature_spreads import means_and_spreads
+from ouzel.model.average_example import means_and_spreads
 from ouzel.model.merge import merge
 from ouzel.model.model import Model
 from ouzel.model.rounds import merge_onto

@@ -1,7 +1,6 @@
 """Contributions add up to the margin, by column, by value and by pair, and say what the model does."""
 
 import numpy as np
-import pandas
 import pytest
 
 import ouzel
@@ -10,6 +9,8 @@ from ouzel.model.answers import shown
 from ouzel.model.contributions import ABSENT, AVERAGE, PAIRS, REST, by_column, explained
 from ouzel.model.explainer import explainer_of
 from ouzel.model.model import Model
+
+pandas = pytest.importorskip("pandas")
 
 CLOSE = 1e-4  # of 1 or the margin, which rounding may leave
 

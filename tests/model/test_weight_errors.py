@@ -5,8 +5,8 @@ import pytest
 
 import ouzel
 from ouzel.model.answers import Feature
+from ouzel.model.average_example import means_and_spreads
 from ouzel.model.contributions import explained
-from ouzel.model.feature_spreads import means_and_spreads
 from ouzel.model.model import Model
 from ouzel.model.weight_errors import variances_of, weight_intervals
 from ouzel.streams.memory import blocks_from

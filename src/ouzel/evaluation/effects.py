@@ -8,9 +8,9 @@ import numpy as np
 
 from ouzel.errors import OuzelError, suggest
 from ouzel.model.answers import effects_of, shown_weights
+from ouzel.model.average_example import means_and_spreads
 from ouzel.model.cut_values import CutValues
 from ouzel.model.explainer import explainer_of
-from ouzel.model.feature_spreads import means_and_spreads
 from ouzel.model.importance import importance
 from ouzel.model.model import Model
 from ouzel.streams.feature_columns import word_of_feature

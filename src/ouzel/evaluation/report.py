@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ouzel.deferred import deferred
 from ouzel.evaluation.calibration import STRETCH
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
-from ouzel.evaluation.holdout import warning_of_passes
 from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.ranking import RARE
 from ouzel.evaluation.warnings import warnings_of
@@ -18,6 +18,10 @@ from ouzel.model.settings import in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ouzel.evaluation import holdout
+else:
+    holdout = deferred("ouzel.evaluation.holdout")  # of several passes, as what is held out
 
 MOST_NAME = 12  # characters of the name of a line
 
@@ -223,7 +227,7 @@ def _of_coverage(one: dict[str, Any], numbers: bool) -> list[str]:
 def report_of(run: Any) -> Report:
     """Return the report of a `progressive.Run`, at its end or before."""
     model, scores = run.model, run.scores
-    order = model.classes.order()
+    order, later = model.classes.order(), holdout.warning_of_passes(run) if run.passed > 1 else None
     used, watched = run.features.used, getattr(run.alarm, "changes", None)
     return Report(
         learner=model.learner.name,
@@ -251,7 +255,7 @@ def report_of(run: Any) -> Report:
         drift=None if run.alarm is None else [event._asdict() for event in run.alarm.events],
         input_drift=None if watched is None else [event._asdict() for event in watched],
         **of_answers(model, scores),
-        warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model), warning_of_passes(run)])],
+        warnings=[*warnings_of(model, scores), *filter(None, [absent_classes(model), later])],
         baseline_of=scores.baseline_of,
         rare_class=None if scores.rare_class is None else model.classes.known[scores.rare_class],
         **dict[str, Any](scores.figures()),

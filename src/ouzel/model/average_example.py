@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ouzel.learners import feature_moments
+from ouzel.learners.auto import standardisation
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import effects_of
 from ouzel.model.cut_values import CutValues
-from ouzel.model.feature_spreads import means_and_spreads
 from ouzel.model.model import Model
 from ouzel.streams.feature_columns import columns_of_feature
 
@@ -25,6 +26,19 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-3  # of means of words
 FULL = 1.01  # sum of the shares of words of a column of which an example has one at most
+
+
+def means_and_spreads(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation (slots,) of the features in the examples learnt, absent ones counting as 0.
+
+    Those of a sample where features are not standardised; not known to learners of a byte budget.
+    """
+    scales = model.scales
+    if scales is not None:
+        mean, spread = standardisation.means_and_spreads(scales)
+    else:
+        mean, spread = feature_moments.means_and_spreads(model.preparation.moments)
+    return mean[: model.slots], spread[: model.slots]
 
 
 class AverageExample:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ouzel.learners import feature_scaling, protocol
+from ouzel.deferred import deferred
+from ouzel.learners import protocol
 from ouzel.learners.auto import standardisation
 from ouzel.model.model import Model
+
+if TYPE_CHECKING:
+    from ouzel.learners import feature_scaling
+else:
+    feature_scaling = deferred("ouzel.learners.feature_scaling")
 
 
 class CutValues:
@@ -31,7 +39,8 @@ class CutValues:
         if self.features is None:
             values = feature_scaling.cut(values) if self.limit > 0.0 else values
             return values if self.sizes is None else np.clip(values, -self.sizes[places], self.sizes[places])
-        z = feature_scaling.standardised(self.features, self.slots[places], values, self.intercept, self.limit)
+        own = self.features, self.slots[places], values, self.intercept
+        z = feature_scaling.standardised(*own, self.limit) if self.limit > 0.0 else standardisation.standardised(*own)
         if self.sizes is not None:
             z = np.clip(z, -self.sizes[places], self.sizes[places])
         slopes = self.slopes[places]

@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.deferred import deferred
 from ouzel.model.answers import Feature, shown_features, shown_weights
-from ouzel.model.feature_spreads import means_and_spreads
+from ouzel.model.average_example import means_and_spreads
 from ouzel.model.model import INTERCEPT, Model
 from ouzel.streams.labels import Label
 

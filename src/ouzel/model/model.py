@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.layout import copied, flat
 from ouzel.learners import catalogue, protocol
 from ouzel.learners.rows import Rows, to_rows
@@ -23,7 +24,6 @@ from ouzel.model.scaling import AUTO, check_standardize
 from ouzel.model.settings import check_calibrate, check_class_weight, check_interval, resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
-from ouzel.model.used_slots import UsedSlots
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
@@ -121,9 +121,9 @@ class Model:
         return {}
 
     @cached_property
-    def used_slots(self) -> UsedSlots:
-        """Slots that examples have used, where it forgets."""
-        return UsedSlots()
+    def used_slots(self) -> Any:
+        """The `UsedSlots` of its examples, where it forgets."""
+        return deferred("ouzel.model.used_slots").UsedSlots()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in MADE}

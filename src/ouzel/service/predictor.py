@@ -133,8 +133,7 @@ class Predictor:
     def _moment(self) -> Moment:
         """Return what streams of events say now."""
         snapshot = self.last_snapshot()
-        name = "" if snapshot is None else snapshot.name
-        return Moment(list(self.owner.drift), name, event_of("figures", self.now()))
+        return Moment([*self.owner.drift], "" if snapshot is None else snapshot.name, event_of("figures", self.now()))
 
     def figures(self) -> dict[str, float]:
         """Return the figures of the model for metrics; the last known ones while it learns for longer than a moment."""
@@ -177,12 +176,11 @@ class Snapshots:
         try:
             headers = {**self._headers, "If-None-Match": self._tag}
             with httpx.stream("GET", self.address, headers=headers, timeout=PATIENCE) as response:
-                if response.status_code == 304:
+                code = response.status_code
+                if code == 304:
                     return False
-                if response.status_code != 200:
-                    raise OuzelError(
-                        f"{self.address}: answers {response.status_code}; is the address right, and the token?"
-                    )
+                if code != 200:
+                    raise OuzelError(f"{self.address}: answers {code}; is the address right, and the token?")
                 partial = self.place.with_suffix(".part")
                 with partial.open("wb") as file:
                     for part in response.iter_bytes():

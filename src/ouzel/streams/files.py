@@ -19,7 +19,6 @@ from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.labels import labels_in, sort_key
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
-from ouzel.streams.sources.chunks import Chunk, chunks_of
 from ouzel.streams.sources.error_context import error_context, reason_of
 from ouzel.streams.sources.prefetch import BLOCKS_AHEAD, prefetch_file, prefetch_map
 from ouzel.streams.sources.source import Source
@@ -28,9 +27,12 @@ if TYPE_CHECKING:
     from ouzel.streams.block_cache import BlockCache
     from ouzel.streams.formats.protocol import LineParser
     from ouzel.streams.interactions import deriver
+    from ouzel.streams.sources import chunks
+    from ouzel.streams.sources.chunks import Chunk
     from ouzel.streams.tables.schema import ColumnKinds
 else:
     deriver = deferred("ouzel.streams.interactions.deriver")
+    chunks = deferred("ouzel.streams.sources.chunks")  # of lines
 
 FEW = 20  # different labels that are surely classes
 MOST_EXAMPLES = 1 << 60
@@ -204,8 +206,8 @@ class Files:
     def _lines(self, source: Source, parse: Parser) -> Iterator[Block]:
         lines = rows = 0
         parse_chunk = partial(_parse_chunk, parse, self.options)
-        chunks = chunks_of(source, self.options.limits)
-        for parsed in prefetch_map(parse_chunk, chunks, endless=source.size is None):
+        pieces = chunks.chunks_of(source, self.options.limits)
+        for parsed in prefetch_map(parse_chunk, pieces, endless=source.size is None):
             self.skipped += parsed.skipped
             assert parsed.block.numbers is not None
             yield parsed.block._replace(numbers=parsed.block.numbers + rows)

@@ -14,6 +14,7 @@ KINDS = [getattr(ouzel.estimators, name) for name in ouzel.estimators.__all__]
 CLASSIFIERS = [kind for kind in KINDS if issubclass(kind, Classifier)]
 
 
+@pytest.mark.filterwarnings("ignore:no better than a constant")  # by mistakes that count alike
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_a_classifier_leans_to_the_class_of_the_larger_weight(kind):
     random = np.random.default_rng(0)

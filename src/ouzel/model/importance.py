@@ -2,9 +2,10 @@
 
 The importance of a column is how far the margin moves where the column's values are exchanged among examples: the root
 of half the mean square, which is the standard deviation of what the column adds where that does not depend on others.
-The default learner exchanges values of the examples that it keeps (`sampled_margins.py`), where it has effects of
-columns. Otherwise the standard deviation is that by means and variances of features in all examples: words of which an
-example has one are correlated, and other features are taken as independent.
+The default learner exchanges values of the examples that it keeps, where it has effects of columns; moves of margins
+count by what they would cost in log loss (`sampled_margins.py`). Otherwise the standard deviation is that by means and
+variances of features in all examples: words of which an example has one are correlated, and other features are taken as
+independent.
 
 The importance of a feature is |weight| × its standard deviation, with its curve where it has one. That of a pair is the
 standard deviation of what only both columns together add.
@@ -197,8 +198,8 @@ def _of_sample(known: Explainer) -> Importance:
     by_owner = np.zeros((len(by_pairs), *pairs.shape))
     for place, owner in enumerate(known.pair_owner.tolist()):
         by_owner[:, owner] += by_pairs[:, place]
-    pairs += by_owner.var(axis=0)
-    sizes[known.effect_features] = own.std(axis=0)
+    pairs += sample.variances(by_owner)
+    sizes[known.effect_features] = np.sqrt(sample.variances(own))
     _with_words(known, weights, sizes, spreads)
     return Importance(np.sqrt(pairs[len(known.columns) :]), sizes, weights, effect_slopes)
 

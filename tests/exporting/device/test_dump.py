@@ -26,7 +26,7 @@ REBUILT = ("bounds", "places", "cells", "signed", "rows")  # of a sketch: for sp
 def on_device(name, settings, classes, folder):
     """A model, the same of a file after a device has learnt more, and the file of what that saved."""
     classes_of = {"classes": list("abc")[:classes] if classes > 2 else None}
-    model = learnt(name, weather(200, classes), **settings, **classes_of)
+    model = learnt(name, weather(200, classes), standardize=False, **settings, **classes_of)
     persistence.save(model, folder / "m.ouzel")
     (block,) = blocks_from(weather(900, classes, seed=1), bits=BITS)
     device = Device(model, folder / "c", *fused())
@@ -72,8 +72,8 @@ def test_a_device_that_starts_again_reads_what_it_saved(name, settings, classes,
 
 
 def test_ids_that_the_device_alone_has_met_have_room(tmp_path):
-    model = learnt("adagrad", [({3: 1.0}, "a"), ({4: 1.0}, "b")])
-    model.space = learnt("adagrad", weather(5)).space  # named: of all ids
+    model = learnt("adagrad", [({3: 1.0}, "a"), ({4: 1.0}, "b")], standardize=False)
+    model.space = learnt("adagrad", weather(5), standardize=False).space  # named: of all ids
     device = Device(model, tmp_path)
     (block,) = blocks_from([({"far": 2.0, "off": 1.0}, "a"), ({"off": 1.0}, "b")] * 5, bits=BITS)
     device.says(block, places_of(model, block))
@@ -115,6 +115,6 @@ def test_what_is_no_state_is_refused_in_one_line(alter, said, tmp_path):
 
 def test_a_model_that_does_not_learn_on_devices_takes_nothing(tmp_path):
     with pytest.raises(OuzelError, match="of the learners awm, adagrad, ftrl-proximal"):
-        resume(learnt("ogd", weather(20)), tmp_path / "state.bin")
+        resume(learnt("ogd", weather(20), standardize=False), tmp_path / "state.bin")
     with pytest.raises(OuzelError, match="No such file"):
-        resume(learnt("adagrad", weather(20)), tmp_path / "state.bin")
+        resume(learnt("adagrad", weather(20), standardize=False), tmp_path / "state.bin")

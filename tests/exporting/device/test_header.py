@@ -77,7 +77,7 @@ def assert_learns(model, block, folder, *options):
 
 @pytest.mark.parametrize(("name", "settings", "classes"), LEARNERS)
 def test_a_device_learns_to_the_bit_what_the_model_learns(name, settings, classes, tmp_path):
-    model = learnt(name, weather(300, classes), **settings)
+    model = learnt(name, weather(300, classes), standardize=False, **settings)
     (block,) = blocks_from(weather(STREAM, classes, seed=1), bits=BITS)
 
     assert_learns(model, block, tmp_path, *fused())
@@ -85,7 +85,7 @@ def test_a_device_learns_to_the_bit_what_the_model_learns(name, settings, classe
 
 def test_a_sketch_of_several_rows_learns_the_same_within_rounding(tmp_path):
     name, settings, classes = SEVERAL_ROWS
-    model = learnt(name, weather(300, classes), **settings)
+    model = learnt(name, weather(300, classes), standardize=False, **settings)
     (block,) = blocks_from(weather(300, classes, seed=1), bits=BITS)
 
     found, _ = Device(model, tmp_path).says(block, places_of(model, block))
@@ -96,7 +96,9 @@ def test_a_sketch_of_several_rows_learns_the_same_within_rounding(tmp_path):
 
 @pytest.mark.parametrize("name", ["awm", "adagrad", "ftrl-proximal"])
 def test_numbers_and_importances_are_learnt_to_the_bit(name, tmp_path):
-    model = learnt(name, weather(300, numbers=True), task="regression", loss="squared", scale_targets=False)
+    model = learnt(
+        name, weather(300, numbers=True), task="regression", loss="squared", scale_targets=False, standardize=False
+    )
     (block,) = blocks_from(weather(500, numbers=True, seed=1), bits=BITS)
     importances = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.0], block.rows).astype(np.float32)
     device = Device(model, tmp_path, *fused())
@@ -115,7 +117,7 @@ def test_extreme_values_are_learnt_to_the_bit(name, tmp_path):
         ({f"n{k}": float(random.choice(sizes) * random.choice([-1, 1])) for k in random.choice(30, 5)}, "ab"[j % 2])
         for j in range(400)
     ]
-    model = learnt(name, pairs[:10])
+    model = learnt(name, pairs[:10], standardize=False)
     (block,) = blocks_from(pairs, bits=BITS)
 
     assert_learns(model, block, tmp_path, *fused())
@@ -126,7 +128,7 @@ import sys
 from tests.exporting.device.test_header import *
 
 for name, settings, classes in [*LEARNERS, SEVERAL_ROWS]:
-    model = learnt(name, weather(300, classes), **settings)
+    model = learnt(name, weather(300, classes), standardize=False, **settings)
     (block,) = blocks_from(weather(STREAM, classes, seed=1), bits=BITS)
     assert_learns(model, block, Path(sys.argv[1]), "-ffp-contract=off")
 print("the same")
@@ -160,7 +162,7 @@ def test_real_examples_are_learnt_to_the_bit(name, tmp_path):
     if path is None:
         pytest.skip(f"there is no a9a in {DATA}")
     (block, *_) = library.read(path)
-    model = Model(name, **({"budget": "1KB"} if name == "awm" else {}))
+    model = Model(name, standardize=False, **({"budget": "1KB"} if name == "awm" else {}))
     model.learn(block.select(np.arange(2000, block.rows)))  # of all ids: a device has no room for others
 
     assert_learns(model, block.select(np.arange(2000)), tmp_path, *fused())
@@ -270,7 +272,7 @@ def test_names_have_their_ids_and_margins_their_probabilities(classes, tmp_path)
 
 def test_features_are_put_in_the_order_of_ouzel(tmp_path):
     """The driver sorts what it is sent: rows upside down, and values in two parts, say the same."""
-    model = learnt("adagrad", weather(100))
+    model = learnt("adagrad", weather(100), standardize=False)
     (block,) = blocks_from(weather(50, seed=1), bits=BITS)
     device = Device(model, tmp_path)
     turned = block._replace(indices=block.indices.copy(), values=block.values.copy())
@@ -289,7 +291,9 @@ def test_features_are_put_in_the_order_of_ouzel(tmp_path):
     ("ftrl-proximal", ("exponent -= 1;", "exponent += 1;")),
 ])  # fmt: skip
 def test_a_planted_bug_is_caught(name, planted, tmp_path):
-    model = learnt(name, weather(300), **{"awm": {"budget": "400"}, "ftrl-proximal": {"l1": 0.01}}.get(name, {}))
+    model = learnt(
+        name, weather(300), standardize=False, **{"awm": {"budget": "400"}, "ftrl-proximal": {"l1": 0.01}}.get(name, {})
+    )
     (block,) = blocks_from(weather(STREAM, seed=1), bits=BITS)
 
     def alter(code):
@@ -369,7 +373,7 @@ def test_what_no_header_says_is_refused_in_one_line(name, settings, said):
 ])  # fmt: skip
 def test_why_a_header_only_predicts_is_said(name, settings, said):
     pairs = weather(400, numbers="task" in settings)
-    _, header = header_of(learnt(name, pairs, **settings))
+    _, header = header_of(learnt(name, pairs, **{"standardize": False, **settings}))
 
     assert said in header.hindrance
     assert "ouzel_learn" not in header.functions

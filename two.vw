@@ -1,1 +1,0 @@
-1 |a x y x2 |b z w v:2 |c u

@@ -121,7 +121,7 @@ class Classifier(ClassifierMixin, Estimator):
         `class_weight`: docs/guarantees.md says why; others raise an OuzelError.
 
         >>> import ouzel
-        >>> X, y = [[1.0, 0.5], [0.0, 1.0], [1.0, 0.0]] * 200, [0, 1, 1, 1, 0, 0] * 100
+        >>> X, y = [[1.0, 0.5], [0.0, 1.0], [1.0, 0.0]] * 30, [0, 1, 1, 1, 0, 0] * 15
         >>> model = ouzel.OnlineClassifier("ons").fit(X, y)
         >>> all(low <= weight <= high for _, weight, low, high in model.weight_intervals())
         True

@@ -81,9 +81,9 @@ class Explaining:
             row = rows.stop
         heads = [*map(self._column_key, names), AVERAGE]
         if found.shape[1] == 1:
-            return _frame(found[:, 0], heads, getattr(X, "index", None))
+            return _frame(found[:, 0], heads, None if isinstance(X, list) else getattr(X, "index", None))
         heads = [(label, head) for label in parts[0].classes for head in heads]
-        return _frame(found.reshape(count, -1), heads, getattr(X, "index", None))
+        return _frame(found.reshape(count, -1), heads, None if isinstance(X, list) else getattr(X, "index", None))
 
     def explain_one(self, x: dict[Any, Any], n: int = 10) -> Explanations:
         """Why one example is predicted as it is: its margin, and what columns, values and pairs of columns add to it.
@@ -96,9 +96,9 @@ class Explaining:
 
         >>> import ouzel
         >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")
-        >>> (why,) = model.explain_one({"sun": 2.0})
+        >>> (why,) = model.explain_one({"sun": 2.1})
         >>> why["class"], [(column["name"], round(column["contribution"], 2)) for column in why["columns"]]
-        ('wet', [('sun', -0.38), ('cloud', -0.1), ('(average example)', -0.08)])
+        ('wet', [('sun', -0.4), ('cloud', -0.1), ('(average example)', -0.08)])
         """
         from ouzel.model.contributions import contributions
 
@@ -114,10 +114,10 @@ class Explaining:
 
         >>> import ouzel
         >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")
-        >>> print(model.debug_one({"sun": 2.0}, decimals=2))
-        wet, margin -0.55
+        >>> print(model.debug_one({"sun": 2.1}, decimals=2))
+        wet, margin -0.58
         Name               Value  Contribution
-        sun                 2.00         -0.38
+        sun                 2.10         -0.40
         cloud               0.00         -0.10
         (average example)                -0.08
         """

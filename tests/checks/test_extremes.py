@@ -41,16 +41,22 @@ def test_nor_does_it_under_any_loss_penalty_or_setting(names, thorough):
     assert found.stdout == ""
 
 
+SPOILT = ("narow-full", "nherd-full")  # whose scales begin with that row and forget it after 512 examples
+
+
+@pytest.mark.parametrize("standardize", ["auto", False])
 @pytest.mark.parametrize(
     "name", [name for name in LEARNERS if name != "auto"]
 )  # its values are relative to the largest
-def test_learning_goes_on_after_a_row_too_large(name):
+def test_learning_goes_on_after_a_row_too_large(name, standardize, request):
+    if standardize == "auto" and name in SPOILT:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="one stray row begins the scales"))
     rng = np.random.default_rng(2)
     values, labels = ordinary(rng)
     row = np.full((1, values.shape[1]), LARGEST)
     usual, absurd = block_of(values, labels, np.ones(ROWS)), block_of(row, np.zeros(1), np.ones(1))
 
-    model = Model(name, classes=[0, 1])
+    model = Model(name, classes=[0, 1], standardize=standardize)
     for block in (usual, absurd, usual, usual, usual):
         model.learn(block)
 

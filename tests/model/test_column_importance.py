@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from ouzel.model.feature_spreads import means_and_spreads
 from scipy.stats import spearmanr
 from sklearn.datasets import load_diabetes, load_wine, make_friedman1
 from sklearn.metrics import log_loss, mean_squared_error
 
 import ouzel
+from ouzel.model.average_example import means_and_spreads
 from ouzel.model.explainer import explainer_of
 from ouzel.model.model import Model
 from ouzel.model.sampled_margins import SampledMargins, log_odds

@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.learners.auto.attribution import Numbers
 from ouzel.learners.auto.effect_terms import Added, added_by_terms, intervals_of, pairs_with, sample_of
-from ouzel.model.feature_spreads import means_and_spreads
+from ouzel.model.average_example import means_and_spreads
 
 if TYPE_CHECKING:
     from ouzel.model.explainer import Explainer

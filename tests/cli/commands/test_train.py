@@ -334,7 +334,7 @@ def test_a_closed_pipe_is_no_error(small):
     command += f" {sys.executable} -m ouzel predict {small.parent}/m {small} {small} {small} {small} | head -1"
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
 
-    assert ran.stdout == "row\tactual\tlabel\tmargin\tprobability\n"
+    assert ran.stdout == "row\tactual\tlabel\tmargin\tprobability of 1\n"
     assert ran.stderr == ""
 
 
@@ -431,7 +431,7 @@ def test_many_classes_fit_the_screen(ouzel, tmp_path):
 def test_divergence_is_said_beside_the_baseline(ouzel, tmp_path):
     path = tmp_path / "numbers.svm"
     path.write_text("".join(f"{40 + k % 7} 1:{30 + k % 5} 2:{k % 11}\n" for k in range(300)))
-    arguments = ["train", path, "--learner", "ogd", "--loss", "squared"]
+    arguments = ["train", path, "--learner", "ogd", "--loss", "squared", "--standardize", "no"]
 
     shown, answer = ouzel(*arguments), ouzel(*arguments, "--json").json
 

@@ -187,7 +187,7 @@ def test_cells_of_every_kind_become_features(tmp_path):
         "word": ["a", None],
         "list": [["p", "q"], []],
         "object": [{"inner": 4.0}, {"inner": 0.0}],
-        "bytes": pyarrow.array([b"\xff", b"b"]),
+        "bytes": pyarrow.array(["é".encode(), b"b"]),
         "day": pyarrow.array([0, 1], pyarrow.date32()),
         "nothing": pyarrow.nulls(2),
     }
@@ -445,7 +445,7 @@ def test_a_quotation_that_does_not_end_says_how_many_lines_it_takes(tmp_path, co
     assert sum(block.rows for block in stream) == 50
     assert stream.skipped == 1
     said = "t.csv: the row that is left out takes 150 lines; look for a quotation that does not end"
-    assert [line.endswith(said) for line in stream.remarks if "quotation" in line] == [True]
+    assert [line.endswith(said) for line in stream.remarks if "row that is left out" in line] == [True]
 
 
 @pytest.mark.parametrize("line", ['{"y": 1, "a": {"b": 2}, "a.b": 5}', '{"y": 1, "a.b": 5, "a": {"b": 2}}'])

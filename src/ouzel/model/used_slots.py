@@ -85,10 +85,10 @@ def arrays_by_slot(layout: Any, doubled: Any) -> tuple[str, ...]:
 
     None where other arrays depend on the number of slots: then the whole state forgets.
     """
-    names = []
+    names, rows = [], max((part.shape[0] for _, part in flat(layout) if part.shape), default=0)
     for (name, part), (_, larger) in zip(flat(layout), flat(doubled), strict=True):
         if part.shape != larger.shape:
-            if (2 * part.shape[0], *part.shape[1:]) != larger.shape:
+            if part.shape[0] != rows or (2 * rows, *part.shape[1:]) != larger.shape:
                 return ()
             names.append(name)
     return tuple(names)

@@ -166,3 +166,58 @@ def test_values_that_a_model_has_never_seen_are_cut_and_not_turned_round():
 
     assert at_five < at_limit
     assert beyond == pytest.approx(at_limit)
+
+
+def counts(rows=2000, seed=0):
+    """Texts of 30 words by how often each occurs, a few of which occur more than six times; and labels."""
+    rng = np.random.default_rng(seed)
+    examples = []
+    for k in range(rows):
+        words = rng.zipf(1.5, size=30) % 400
+        repeats = np.where(rng.random(30) < 0.002, rng.integers(7, 20, size=30), rng.integers(1, 4, size=30))
+        examples.append(({f"w{word}": float(n) for word, n in zip(words, repeats, strict=True)}, k % 2))
+    return examples
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "awm", "son-oja"])
+def test_counts_of_words_begin_nothing(learner):
+    model, _ = learnt(learner, counts())
+    plain, _ = learnt(learner, [({k: min(v, 6.0) for k, v in x.items()}, y) for x, y in counts()], standardize=False)
+
+    assert not model.preparation.scales
+    assert model.preparation.columns is None
+    assert same(model, plain)
+
+
+def test_a_stray_row_begins_nothing_and_a_change_of_units_does():
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    X[1000] = 1e6
+    strayed = ouzel.OnlineClassifier("adagrad")
+    with pytest.warns(UserWarning, match="row 1001 has the value 1000000, over 1,000 times .* cuts it at 6"):
+        strayed.fit(X, X[:, 0] > 0.0)
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    X[1500:, 1] = 1e3 + 1e2 * X[1500:, 1]
+    changed = ouzel.OnlineClassifier("adagrad").fit(X, X[:, 0] > 0.0).model_
+
+    assert not strayed.model_.preparation.scales
+    assert changed.preparation.scales
+    assert changed.preparation.features.totals[0] == 2000 - 1500 - 11  # 12 rows in a row make 3 (1 + log2(1 + 1,511))
+
+
+def test_rows_beyond_the_limit_are_counted_whatever_the_blocks(tmp_path):
+    rng = np.random.default_rng(1)
+    examples = [
+        ({"x": float(8.0 * (rng.random() < 0.1 and k > 40)), "y": float(rng.normal())}, k % 2) for k in range(700)
+    ]
+    whole, _ = learnt("adagrad", examples)
+    parts, _ = learnt("adagrad", examples, 7)
+    save(learnt("adagrad", examples[:333], 50)[0], tmp_path / "m")
+    resumed, singles = load_model(tmp_path / "m"), ouzel.OnlineClassifier("adagrad")
+    for block in ouzel.blocks_from(examples[333:], block_rows=9):
+        resumed.learn(block)
+    for x, y in examples:
+        singles.learn_one(x, y)
+
+    counts = {model.preparation.surplus for model in (whole, parts, resumed, singles.model_)}
+    assert len(counts) == 1
+    assert not whole.preparation.scales

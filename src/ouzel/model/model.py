@@ -211,7 +211,7 @@ class Model:
         if importance > 0.0 and preparation.moments is not None:
             preparation.count_one(slots, values, self.examples, self.compiled)
         if self.examples == 0:
-            room.begin_columns(self, values, importance)
+            room.begin_columns(self, values[int(self.intercept) :], importance)
         if (preparation.looks or preparation.scales) and preparation.scales_one(values, self.compiled):
             slots, values = preparation.one(slots, values, importance, self.examples)
         self.examples += 1

@@ -25,6 +25,7 @@ COLUMN, LABEL, GROUP, KINDS = "column", "label", "group", "kinds"  # kinds of re
 SAY = {NUMBER: ("numbers", "numeric"), CATEGORY: ("words", "categorical")}  # what values are, and the option
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
 SCALED = f"such values hardly move the scale; {UNKNOWN}"
+CUT = f"this learner cuts it at 6; {UNKNOWN}"
 UNSCALED = f"this learner takes it as it is; --standardize auto keeps such values from spoiling a column; {UNKNOWN}"
 AGAIN = "belongs to the group of earlier rows, with other groups in between"
 SCATTERED = "each run of rows is learnt as a group of its own; if it is one group, sort the rows by group"
@@ -136,8 +137,9 @@ class Remarks:
         known = np.flatnonzero((slots > 0) & (slots < len(moments.sums)))
         most = max(STRIKING**2 / moments.sampled[0], FAR**2) * moments.sums[slots[known], 1].astype(np.float64)
         striking = known[(values[known].astype(np.float64) ** 2 > most) & (most > 0.0)]
+        cut = model.preparation.automatic
         if len(striking):
-            yield _of_place(model, block, here.start + int(striking[0]), SCALED if scaled else UNSCALED)
+            yield _of_place(model, block, here.start + int(striking[0]), SCALED if scaled else CUT if cut else UNSCALED)
 
 
 def _in_scaled_columns(model: Any, block: Block, before: int) -> Iterator[Remark]:

@@ -21,10 +21,12 @@ from ouzel.streams.block import Block, Slots
 from ouzel.streams.feature_space import reconcile
 
 if TYPE_CHECKING:
+    from ouzel.learners import feature_scaling
     from ouzel.learners.budget import scaled_columns
     from ouzel.model import slot_map
     from ouzel.model.slot_map import SlotMap
 else:
+    feature_scaling = deferred("ouzel.learners.feature_scaling")
     scaled_columns = deferred("ouzel.learners.budget.scaled_columns")
     slot_map = deferred("ouzel.model.slot_map")
 
@@ -184,7 +186,7 @@ def begin_columns(model: Any, values: np.ndarray, importance: Any = 1.0) -> None
     Its states have learnt nothing yet; they are made anew within the rest.
     """
     preparation = model.preparation
-    if not preparation.within or not importance > 0.0 or not (np.abs(values) > scaled_columns.FIRST).any():
+    if not preparation.within or not importance > 0.0 or not feature_scaling.needs_scales(values):
         return
     before, states, most = model.bytes_used, model.states, model.settings.budget * len(model.states)
     preparation.places = scaled_columns.places_for(model.settings.budget)

@@ -36,15 +36,16 @@ _in_sample = getattr(in_sample, "py_func", in_sample)  # not to call a kernel fo
 class Scaling:
     """Moments of features, and scales of those that a learner does not see as they are.
 
-    Where it standardises by itself `features` stay None, and with `standardize` "auto" until a row is beyond the limit
-    of `feature_scaling`; `moments` are None where there are features, whose scales are moments already, and where the
-    learner keeps to a byte budget. That has `columns` if its first example is beyond the limit.
+    Where it standardises by itself `features` stay None, and with `standardize` "auto" until rows say that data are
+    not of one scale (`feature_scaling`); `moments` are None where there are features, whose scales are moments already,
+    and where the learner keeps to a byte budget. That has `columns` if its first example needs scales.
     """
 
     features: Any = None
     columns: Any = None
     moments: Any = None
     looks = False  # at single examples: they have scales, or one that came had a value beyond the limit
+    surplus = 0  # of rows beyond the limit over others, until it begins
     earlier: Any = None  # moments until scaling began, of which remarks are made once
 
     def __init__(self, learner: Learner, module: Any, standardize: bool | str, groups: bool) -> None:
@@ -89,7 +90,7 @@ class Scaling:
         """Have features in scales of their own from now on."""
         if not self.scales:
             self.earlier, self.moments = self.moments, None
-            self.scales, self.features = True, feature_scaling.init(len(self.earlier.sums))
+            self.scales, self.surplus, self.features = True, 0, feature_scaling.init(len(self.earlier.sums))
 
     def rows(self, rows: Rows) -> Rows:
         """Rows to predict, as the learner sees them."""
@@ -105,6 +106,8 @@ class Scaling:
             return scaled_columns.scaled_rows(self.columns, rows, importances)
         if self.features is None and self.is_beyond(rows.values):
             return self._cut(rows) if self.within else self._rows_until_scaled(rows, importances, before)
+        if self.surplus:
+            self.surplus = max(self.surplus - int(np.count_nonzero(importances > 0.0)), 0)
         if self.moments is not None:
             feature_moments.add_rows(self.moments, rows, importances, before)
         if self.features is None:
@@ -113,8 +116,9 @@ class Scaling:
 
     def _rows_until_scaled(self, rows: Rows, importances: np.ndarray, before: int) -> Rows:
         """Rows of a block in which the learner begins to scale, unless those that are beyond are not learnt."""
-        first = int(feature_scaling.first_beyond(rows, importances, feature_scaling.LIMIT))
-        seen = self._cut(rows)  # before it, rows that are not learnt may be beyond
+        surplus = np.array([self.surplus])
+        first = int(feature_scaling.first_to_scale(rows, importances, before, surplus))
+        self.surplus, self.looks, seen = int(surplus[0]), True, self._cut(rows)
         if first == len(importances):
             if self.moments is not None:
                 feature_moments.add_rows(self.moments, rows, importances, before)
@@ -159,7 +163,7 @@ class Scaling:
         if look is None:
             found = specialise(feature_scaling.beyond, values, feature_scaling.LIMIT)
             look = compiled["beyond", 0] = None, found
-        return bool(look[1](values, feature_scaling.LIMIT))
+        return bool(self.surplus) or bool(look[1](values, feature_scaling.LIMIT))
 
     def count_one(
         self, slots: np.ndarray, values: np.ndarray, before: int, compiled: dict[tuple[str, int], tuple[Any, Any]]

@@ -102,7 +102,11 @@ def _best(show: Show, quiet: bool) -> list[Entry]:
     chosen += candidates(LEARNERS[2:], steps=steps, settings={**show.settings, **show.sketch})
     with Screen(show.title, quiet=quiet) as screen:
         found = compare(
-            chosen, show.blocks, on_progress=lambda now: screen.show_scores(now[0].scores), task="classification"
+            chosen,
+            show.blocks,
+            on_progress=lambda now: screen.show_scores(now[0].scores),
+            task="classification",
+            standardize=False,  # features as they are, as in the paper
         )
     best = [min((c for c in found if c.candidate.learner == name), key=lambda c: c.figure) for name in LEARNERS]
     if quiet:

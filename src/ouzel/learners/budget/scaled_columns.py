@@ -1,10 +1,10 @@
 """Scales of some columns for a learner of a byte budget, whatever the number of features.
 
-A stream whose first example has a value beyond `FIRST` gives up a part of the budget, at most a quarter, for the
-moments of a fixed number of columns. The first columns with a value beyond `ENTERS` get a place each, and are scaled as
-by any other learner: dense ones are (x - mean) / standard deviation, rare ones x / the largest |x| where that is beyond
-the limit. All other values are seen as they are, or as 1 or -1 beyond the limit. Any other stream has no such scales:
-its learner is the paper's, within the whole budget, of values cut at the limit.
+A stream whose first example needs scales (`feature_scaling.needs_scales`) gives up a part of the budget, at most a
+quarter, for the moments of a fixed number of columns. The first columns with a value beyond `ENTERS` get a place each,
+and are scaled as by any other learner: dense ones are (x - mean) / standard deviation, rare ones x / the largest |x|
+where that is beyond the limit. All other values are seen as they are, or as 1 or -1 beyond the limit. Any other stream
+has no such scales: its learner is the paper's, within the whole budget, of values cut at the limit.
 
 A place costs 56 bytes: an id, 32 bytes of moments, 4 of a list of what is dense, and 16 of the latest values.
 """
@@ -24,7 +24,6 @@ from ouzel.learners.auto.turning import LEAVE_TABLE, TABLE
 from ouzel.learners.feature_scaling import LIMIT, UNNOTED, Room, leave_small
 from ouzel.learners.rows import Rows, longest
 
-FIRST = 4.5  # size of a value of the first example; of 1,000 standard normal numbers none is, but for 1 time in 150
 ENTERS = 2.0  # size of a value beyond which a column gets a place while one is free
 SHARE = 0.25  # of a budget at most
 MOST = 24  # places, each of which is looked at for every feature

@@ -120,6 +120,7 @@ def test_blocks_of_given_size_do_not_share_memory_with_the_array():
         assert any(np.shares_memory(block.values, stored) for block in ArrayRows(X).blocks())
 
 
+@pytest.mark.filterwarnings("ignore:no better than a constant")
 def test_examples_without_weight_are_left_out_of_pieces():
     X, y, weights = KINDS["rows"], np.arange(N) % 2, (np.arange(N) % 3).astype(float)
     some = ouzel.AdaGradClassifier().fit(X, y, sample_weight=weights)
@@ -198,6 +199,7 @@ def test_pieces_are_in_slots_where_nothing_is_missing():
         assert block.values.all()
 
 
+@pytest.mark.filterwarnings("ignore:no better than a constant")
 def test_a_prediction_is_that_of_one_model_though_another_is_begun_meanwhile(monkeypatch):
     X, y = np.column_stack([filled(), np.ones((N, 3000))]), np.arange(N) % 2
     estimator = ouzel.AdaGradClassifier().fit(X, y)

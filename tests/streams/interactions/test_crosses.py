@@ -231,6 +231,7 @@ def test_chunks_and_parts_change_nothing(chunk, tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:.*over 1,000 times its usual size")
+@pytest.mark.filterwarnings("ignore:no better than a constant")
 def test_a_model_crosses_whatever_it_is_given(tmp_path):
     rows = table_of(4)
     frame = pd.DataFrame(rows).drop(columns="y")

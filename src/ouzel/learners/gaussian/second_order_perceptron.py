@@ -88,7 +88,8 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay what examples have added to A and to v."""
-    state.energy[...] *= np.float32(kept)
+    prior = np.float32(settings.damping)
+    state.energy[...] = prior + np.float32(kept) * (state.energy - prior)
     state.table[...] *= np.float32(kept)
 
 

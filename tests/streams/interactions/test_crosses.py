@@ -250,9 +250,10 @@ def test_a_model_crosses_whatever_it_is_given(tmp_path):
     assert loaded.predict_proba(frame).tolist() == frames.predict_proba(frame).tolist()
     assert tuple(loaded.crosses) == ("age*price", "city*device")
     assert "city=Rome*device=phone" in dict(loaded.top_weights(100))
-    why = loaded.explain_one({"city": "Rome", "device": "phone"})[0]["features"]
-    there = {part["name"] for part in why if part["value"] != 0.0}
-    assert there == {"city=Rome", "device=phone", "city=Rome*device=phone", "(average example)"}
+    (why,) = loaded.explain_one({"city": "Rome", "device": "phone"})
+    there = {part["name"] for part in why["features"] if part["value"] != 0.0}
+    assert there == {"city=Rome", "device=phone", "(pairs of columns)", "(average example)"}
+    assert "city × device" in {part["name"] for part in why["pairs"]}
 
 
 def test_models_with_other_crosses_and_other_data_do_not_meet(tmp_path):

@@ -164,7 +164,7 @@ def _is_utf8(array: pyarrow.Array) -> bool:
     if not is_text(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return True
     if is_dictionary(array):
-        array = array.dictionary.take(array.indices.unique().drop_null())
+        array = as_text(array.dictionary).take(array.indices.unique().drop_null())
     try:
         as_text(array).cast(pyarrow.large_string())
     except pyarrow.ArrowInvalid:

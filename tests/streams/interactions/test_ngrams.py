@@ -103,6 +103,7 @@ def test_namespaces_have_ngrams_whether_words_have_values_or_not(tmp_path):
     assert features_of(read(plain, ngrams="t=2", bits=24))[0][0] == rows[0][:5] + rows[0][6:]
 
 
+@pytest.mark.filterwarnings("ignore:no better than a constant")
 def test_a_model_has_its_ngrams_whatever_it_is_given(tmp_path):
     pd = pytest.importorskip("pandas")
     rows = [{name: " ".join(words) for name, words in row.items()} for row in texts(200, seed=3)]

@@ -201,7 +201,7 @@ def test_a_stray_row_begins_nothing_and_a_change_of_units_does():
 
     assert not strayed.model_.preparation.scales
     assert changed.preparation.scales
-    assert changed.preparation.features.totals[0] == 2000 - 1500 - 11  # 12 rows in a row make 3 (1 + log2(1 + 1,511))
+    assert changed.preparation.features.totals[0] == 2000 - 1500 - 16  # the 17th of them begins
 
 
 def test_rows_beyond_the_limit_are_counted_whatever_the_blocks(tmp_path):

@@ -9,12 +9,12 @@ Neither labels nor weights have a say in it: one view serves all states of a mod
 By default (`standardize` is "auto") a model scales nothing while data are of one scale (standard normal, -1 to 1,
 one-hot, tf-idf, counts of words). It begins with the first example if that has a value beyond 100, or one value in
 eight beyond 4.5, as rows of raw tables have. Later it begins where rows with a value beyond `LIMIT`, 6, are more than
-a quarter for long enough: each adds 3 to a count, any other row takes 1 off, not below 0, and after t rows the count
-must reach 3 (1 + log2(1 + t)), as the cumulative sums of Page (1954, "Continuous Inspection Schemes", Biometrika 41)
-do for a change. So neither a stray value nor frequent words begin anything. From that row on dense features are
-centred and scaled as above; of the others those that had a value beyond 6 are divided by their largest, and the rest
-stays as it is. Until then values are cut at 6, that row's own included unless it is the first of all: so what is
-predicted of a row is what learning it next would tell. What has been learnt before stays.
+a quarter for long enough: each adds 3 to a count, any other row takes 1 off, down to -45, and at 6 it begins, as the
+cumulative sums of Page (1954, "Continuous Inspection Schemes", Biometrika 41) do: with the second row of a table, or,
+where other rows came before, after 17 in a row. So neither a stray value nor frequent words begin anything. From that
+row on dense features are centred and scaled as above; of the others those that had a value beyond 6 are divided by
+their largest, and the rest stays as it is. Until then values are cut at 6, that row's own included unless it is the
+first of all: so what is predicted of a row is what learning it next would tell. What has been learnt before stays.
 
 Weights live in units of what the learner sees. Where a feature turns dense, or rare again, they stay as they are: that
 is at its second example for a column of a table, and seldom later.
@@ -22,7 +22,6 @@ is at its second example for a column of a table, and seldom later.
 
 from __future__ import annotations
 
-from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +38,8 @@ init, grow = made_from(layout)
 UNNOTED = np.empty(0, np.float32)  # importances of rows that are predicted and not learnt
 LIMIT = 6.0  # |value| beyond which data are not of one scale; no standard normal number in 500 million is
 FIRST, FAR, SEVERAL = 4.5, 100.0, 8  # the first example: sizes of values, and one in so many is beyond the first size
-STEP = 3  # what a row beyond the limit weighs against one that is not: by fewer than one row in four nothing begins
+STEP, ENOUGH, FEWEST = 3, 6, -45  # a row beyond the limit adds 3, any other takes 1 off; at 6 it begins
+UNBEGUN = 1 << 20  # no row has been learnt
 
 
 class Room(NamedTuple):
@@ -70,21 +70,18 @@ def needs_scales(values):
 
 
 @kernel
-def first_to_scale(rows, importances, before, surplus):
+def first_to_scale(rows, importances, surplus):
     """The first row of an importance above 0 from which on a model scales; the number of rows if there is none.
 
-    `before` it came so many examples. `surplus` (1,) counts rows beyond the limit less those that are not.
+    `surplus` (1,) counts rows beyond the limit against those that are not; it is `UNBEGUN` before the first.
     """
     for i in range(len(rows.offsets) - 1):
         if importances[i] > 0.0:
-            values = rows.values[rows.offsets[i] : rows.offsets[i + 1]]
-            if beyond(values, LIMIT):
-                surplus[0] += STEP
-            elif surplus[0] > 0:
-                surplus[0] -= 1
-            enough = surplus[0] >= STEP * (1.0 + log2(1.0 + before + i))
+            values, is_first = rows.values[rows.offsets[i] : rows.offsets[i + 1]], surplus[0] == UNBEGUN
+            before = np.int64(0) if is_first else surplus[0]
+            surplus[0] = before + STEP if beyond(values, LIMIT) else max(before - 1, FEWEST)
             centred = np.int64(len(values) > 0 and rows.indices[rows.offsets[i]] == 0)
-            if needs_scales(values[centred:]) if before + i == 0 else enough:
+            if surplus[0] >= ENOUGH or (is_first and needs_scales(values[centred:])):
                 return i
     return len(rows.offsets) - 1
 

@@ -56,7 +56,7 @@ SOMETIMES: dict[str, Any] = {
     "interval_by": str,  # the column that they are kept by
     "calibrate": bool,
     "places": Annotated[int, Range(1, 64, whole=True)],  # of scaled columns within a byte budget
-    "surplus": Annotated[int, Range(1, whole=True)],  # of rows with large values over others, until features are scaled
+    "surplus": Annotated[int, Range(-45, 5, whole=True)],  # of rows with large values, until features are scaled
     "class_counts": Annotated[list[float], Range(high=MOST_CLASSES + 1)],  # balanced: sums of importances, of all first
 }
 """What stands there of some models."""
@@ -76,7 +76,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         **({"interval_by": model.interval_by} if model.interval_by is not None else {}),
         **({"calibrate": True} if model.calibrate else {}),
         **({"places": model.preparation.places} if model.preparation.places else {}),
-        **({"surplus": model.preparation.surplus} if model.preparation.surplus else {}),
+        **({"surplus": model.preparation.surplus} if model.preparation.surplus is not None else {}),
         "learner": model.learner.name,
         "settings": to_json(model.settings),
         "task": model.task.name,
@@ -147,10 +147,10 @@ def model_of(described: Any) -> Model:
     if described.get("places", 0) and not model.preparation.within:
         raise OuzelError("places are those of a learner of a byte budget that scales columns")
     model.preparation.places = described.get("places", 0)
-    if described.get("surplus", 0) and not model.preparation.automatic:
+    if "surplus" in described and (not model.preparation.automatic or model.preparation.within):
         raise OuzelError("surplus is that of a model that begins to scale by itself")
-    model.preparation.surplus = described.get("surplus", 0)
-    model.preparation.looks = model.preparation.places + model.preparation.surplus > 0
+    model.preparation.surplus = described.get("surplus")
+    model.preparation.looks |= model.preparation.places > 0
     if mapped or model.slot_map is not None:
         model.slot_map = _slot_map(model, described)
     model.names = FeatureNames.from_json(described["names"])

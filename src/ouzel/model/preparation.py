@@ -138,8 +138,8 @@ class Preparation(Uncertainty, Scaling):
             found["columns"] = scaling_moments.gains(base.columns.features, self.columns.features)
         elif self.moments is not None:
             found["moments"] = feature_moments.gains(base.moments, self.moments)
-        if self.surplus or base.surplus:
-            found["surplus"] = np.array([self.surplus - base.surplus])
+        if self.surplus is not None:
+            found["surplus"] = np.array([self.surplus - (base.surplus or 0)])
         if self.class_weights is not None and base.class_weights is not None:
             found["classes"] = self.class_weights.gains(base.class_weights)
         return found | self.gains_of_judging(base)
@@ -155,8 +155,7 @@ class Preparation(Uncertainty, Scaling):
         elif "moments" in gains:
             self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
         if "surplus" in gains and not self.scales:
-            self.surplus = max(self.surplus + int(gains["surplus"][0]), 0)
-            self.looks |= self.surplus > 0
+            self.note_surplus((self.surplus or 0) + int(gains["surplus"][0]))
         if self.class_weights is not None:
             self.class_weights.onto(gains["classes"])
         self.judge_onto(gains)

@@ -44,8 +44,8 @@ class Scaling:
     features: Any = None
     columns: Any = None
     moments: Any = None
-    looks = False  # at single examples: they have scales, or one that came had a value beyond the limit
-    surplus = 0  # of rows beyond the limit over others, until it begins
+    looks = False  # at single examples: they have scales, or whether they need any is not settled
+    surplus: int | None = None  # of rows beyond the limit against others, from the first that is learnt until it begins
     earlier: Any = None  # moments until scaling began, of which remarks are made once
 
     def __init__(self, learner: Learner, module: Any, standardize: bool | str, groups: bool) -> None:
@@ -53,6 +53,7 @@ class Scaling:
         self.automatic = scales and standardize == AUTO  # it begins with the first row that needs it
         self.scales = scales and not self.automatic  # at present
         self.within, self.places = self.automatic and learner.budgeted, 0  # of a budget: columns with scales
+        self.looks = self.automatic and not self.within
         by_itself = isinstance(module, protocol.Standardizing) and not groups  # which it learns the differences of
         self.counts = not (learner.budgeted or self.scales or by_itself)
         if self.scales and learner.budgeted:
@@ -90,7 +91,7 @@ class Scaling:
         """Have features in scales of their own from now on."""
         if not self.scales:
             self.earlier, self.moments = self.moments, None
-            self.scales, self.surplus, self.features = True, 0, feature_scaling.init(len(self.earlier.sums))
+            self.scales, self.surplus, self.features = True, None, feature_scaling.init(len(self.earlier.sums))
 
     def rows(self, rows: Rows) -> Rows:
         """Rows to predict, as the learner sees them."""
@@ -104,10 +105,13 @@ class Scaling:
         """Rows to learn, as the learner sees them, after they are counted; `before` them came so many examples."""
         if self.columns is not None:
             return scaled_columns.scaled_rows(self.columns, rows, importances)
-        if self.features is None and self.is_beyond(rows.values):
-            return self._cut(rows) if self.within else self._rows_until_scaled(rows, importances, before)
-        if self.surplus:
-            self.surplus = max(self.surplus - int(np.count_nonzero(importances > 0.0)), 0)
+        if self.features is None and self.within:
+            return self._cut(rows) if self.is_beyond(rows.values) else rows
+        if self.features is None and self.automatic:
+            if self.surplus is None or self.is_beyond(rows.values):
+                return self._rows_until_scaled(rows, importances, before)
+            if self.looks:
+                self.note_surplus(self.surplus - int(np.count_nonzero(importances > 0.0)))
         if self.moments is not None:
             feature_moments.add_rows(self.moments, rows, importances, before)
         if self.features is None:
@@ -116,9 +120,12 @@ class Scaling:
 
     def _rows_until_scaled(self, rows: Rows, importances: np.ndarray, before: int) -> Rows:
         """Rows of a block in which the learner begins to scale, unless those that are beyond are not learnt."""
-        surplus = np.array([self.surplus])
-        first = int(feature_scaling.first_to_scale(rows, importances, before, surplus))
-        self.surplus, self.looks, seen = int(surplus[0]), True, self._cut(rows)
+        late, surplus = self.surplus is not None, np.array([self.surplus or 0])
+        if not late:
+            surplus[0] = feature_scaling.UNBEGUN
+        first, seen = int(feature_scaling.first_to_scale(rows, importances, surplus)), self._cut(rows)
+        if surplus[0] != feature_scaling.UNBEGUN:
+            self.note_surplus(int(surplus[0]))
         if first == len(importances):
             if self.moments is not None:
                 feature_moments.add_rows(self.moments, rows, importances, before)
@@ -129,8 +136,13 @@ class Scaling:
         self.begin_scaling()
         rest = Rows(rows.offsets[first:], rows.indices, rows.values)
         scaled = feature_scaling.scaled_rows(self.features, rest, importances[first:], self.limit)
-        late = int(before + first > 0)  # then it is learnt as it was predicted
-        return feature_scaling.joined(seen, first + late, scaled, late)
+        late |= bool((importances[:first] > 0.0).any())  # then the row is learnt as it was predicted
+        return feature_scaling.joined(seen, first + late, scaled, int(late))
+
+    def note_surplus(self, surplus: int) -> None:
+        """Take note of a surplus; at the fewest, examples without large values are learnt without a look at it."""
+        self.surplus = min(max(surplus, feature_scaling.FEWEST), feature_scaling.ENOUGH - 1)
+        self.looks = self.surplus > feature_scaling.FEWEST
 
     def _cut(self, rows: Rows) -> Rows:
         """Rows as a learner sees them that scales nothing."""
@@ -159,11 +171,13 @@ class Scaling:
         """Whether a learner sees one example by `one`, and not as it is; `compiled` holds the kernel that looks."""
         if self.features is not None or self.columns is not None or not self.automatic:
             return self.features is not None or self.columns is not None
+        if not self.within and self.surplus != feature_scaling.FEWEST:
+            return True
         look = compiled.get(("beyond", 0))
         if look is None:
             found = specialise(feature_scaling.beyond, values, feature_scaling.LIMIT)
             look = compiled["beyond", 0] = None, found
-        return bool(self.surplus) or bool(look[1](values, feature_scaling.LIMIT))
+        return bool(look[1](values, feature_scaling.LIMIT))
 
     def count_one(
         self, slots: np.ndarray, values: np.ndarray, before: int, compiled: dict[tuple[str, int], tuple[Any, Any]]

@@ -33,7 +33,6 @@ COLUMNS = 64  # that have effects
 PAIRS = 276  # that have weights: all pairs of 24 columns
 BUCKETS = 4  # of classes
 PER_BUCKET = 3.0  # of S^2 / V, which chance may add for each bucket beyond the first
-EVERY, ALL_UNTIL = 8, 4096.0  # behind the first 4,096 examples one in eight is counted
 
 
 @dispatch
@@ -172,10 +171,8 @@ def fade(pairs: Pairs, kept: float) -> None:
 
 
 @force_inline
-def note_slopes(pairs, knots, shares, count, slopes, seen, z, g):
+def note_slopes(pairs, knots, shares, count, slopes, z, g):
     """Add the slopes (K,) of an example whose columns lie there; `z` (64,) and `g` (4,) are room to work in."""
-    if seen >= ALL_UNTIL and np.int64(seen) % EVERY != 0:
-        return
     pairs.counted[0] += 1.0
     for c in range(count):
         b = knots[c] + shares[c]

@@ -465,14 +465,11 @@ def learn_effects(effects, rows, start, last, targets, importances, kind, loss, 
         return
     room, classes = _room(effects), effects.cells.shape[2]
     slopes, some = np.zeros(classes, np.float32), np.zeros(classes + 1, np.int64)
-    stop = min(last + 1, len(out))
-    seen = totals[SEEN] - np.count_nonzero(importances[start:stop])  # examples before these rows
-    for i in range(start, stop):
+    for i in range(start, min(last + 1, len(out))):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         _read(effects, rows.indices[here], rows.values[here], room.x)
         target, weight, line = np.float64(targets[i]), min(np.float64(importances[i]), MOST_IMPORTANCE), out[i, 0]
         unit, scale, is_open = 1.0, 1.0, effects.opened[OF_ONE, 0] > 0
-        seen += weight > 0.0
         if is_open:
             _predict_row(effects, kind, out[i], room)
         if kind == NUMBERS and weight > 0.0:
@@ -483,7 +480,7 @@ def learn_effects(effects, rows, start, last, targets, importances, kind, loss, 
         if is_open and weight > 0.0 and unit > 0.0 and scale > 0.0:
             _learn_row(effects, kind, loss, target, weight, unit, scale, room, slopes, some)
             count, knots, shares = effects.opened[OF_ONE, PAIRED], room.knots[PAIRED], room.shares[PAIRED]
-            note_slopes(effects.pairs, knots, shares, count, slopes, seen, room.deviations, room.buckets)
+            note_slopes(effects.pairs, knots, shares, count, slopes, room.deviations, room.buckets)
         if weight > 0.0:
             _sample(effects, room.x)
 

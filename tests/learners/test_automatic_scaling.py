@@ -1,4 +1,4 @@
-"""By default a model scales features from the first row on that has a value beyond 6, whatever the blocks."""
+"""By default a model scales features once rows have large values, whatever the blocks."""
 
 import copy
 

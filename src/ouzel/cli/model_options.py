@@ -91,8 +91,8 @@ class Preparation:
     standardize: Annotated[
         str | None,
         option(
-            "Center and scale dense features online: auto (the default) from the first row with a value beyond 6, yes "
-            "(also without a word) from the first row, no never.",
+            "Center and scale dense features online: auto (the default) once rows have values as large as those of "
+            "raw tables, yes (also without a word) from the first row, no never.",
             takes=STANDARDIZING,
         ),
     ] = None

@@ -132,7 +132,7 @@ class OnlineClassifier(Online, Classifier):
     learner : name in the catalogue, see docs/learners.md
     fit_intercept : whether every example has a constant feature
     standardize : whether the learner sees dense features centred and scaled, as the stream tells their mean and spread:
-        "auto" from the first row on that has a value beyond 6, True from the first row on, False never
+        "auto" once rows have values as large as those of raw tables, True from the first row on, False never
     forget : half-life of what the learner has accumulated, in examples, for streams that change; 0: none
     class_weight : what importances are multiplied by: a dict from classes to weights, 1 for those not in it, or
         "balanced", by the classes' shares of the stream so far, see docs/imbalanced.md

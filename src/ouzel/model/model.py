@@ -42,8 +42,8 @@ class Model:
     `classes` declares the classes beforehand; no other is taken then. `task` is "classification", "regression" or
     "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
-    learnt in units of their spread unless `scale_targets` is false. `standardize` scales features, by "auto" once one
-    is beyond 6 (see `scaling.py`). `forget` is a half-life in examples, 0 for none.
+    learnt in units of their spread unless `scale_targets` is false. `standardize` scales features, by "auto" where rows
+    have large values (see `scaling.py`). `forget` is a half-life in examples, 0 for none.
 
     Examples
     --------

@@ -210,7 +210,7 @@ def order_columns(model: Any, slots: tuple[int, ...]) -> None:
     if preparation.columns is None:
         raise OuzelError(
             f"models of {model.learner.name} merge where all of them scale columns, or none: the first example of one "
-            "has values beyond 6, and that of another has none; train with",
+            "has large values, and that of another has none; train with",
             standardize="no",
         )
     preparation.columns = scaled_columns.ordered(preparation.columns, slots)

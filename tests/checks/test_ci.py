@@ -58,7 +58,7 @@ def test_one_version_stands_wherever_the_program_is_named():
         "pyproject.toml": r'^version = "(.+)"$',
         "CITATION.cff": r"^version: (.+)$",
         "mkdocs.yml": r"^copyright: Ouzel (.+)$",
-        "docs/papers.md": r"^  version = \{(.+)\},$",
+        "docs/cite.md": r"^  version = \{(.+)\},$",
     }
 
     found = {name: re.findall(rule, (ROOT / name).read_text(), re.MULTILINE) for name, rule in written.items()}

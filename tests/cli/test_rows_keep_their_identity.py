@@ -129,7 +129,7 @@ def test_the_name_of_a_row_is_not_a_feature_and_may_be_missing_when_predicting(o
 
     ran = ouzel("predict", model, tmp_path / "less.csv")
 
-    assert ran.out.startswith("row\tlabel\tmargin\tprobability\n1\t")
+    assert ran.out.startswith("row\tlabel\tmargin\tprobability of yes\n1\t")
     assert "who" not in ouzel("top", model).out
 
 

@@ -14,7 +14,13 @@ def stretched(sketch, **settings):
     X = rng.normal(size=(20_000, 5)) * np.array([3.0, 1.0, 9.0, 1.0, 1.0])
     y = X @ rng.normal(size=5) > 0
     model = ouzel.SketchedNewtonClassifier(
-        sketch=sketch, sketch_size=3, diagonal=False, fit_intercept=False, learning_rate=1e-8, **settings
+        sketch=sketch,
+        sketch_size=3,
+        diagonal=False,
+        fit_intercept=False,
+        learning_rate=1e-8,
+        standardize=False,
+        **settings,
     )
     return model.fit(X, y), X
 

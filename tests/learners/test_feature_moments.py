@@ -22,7 +22,7 @@ def stream(rows=3000):
 
 
 def learnt(X, y, block_rows=1000, weights=None):
-    model = Model("ogd")
+    model = Model("ogd", standardize=False)
     for block in blocks_from(X, y, weights=weights, block_rows=block_rows):
         model.learn(block)
     return model
@@ -55,7 +55,7 @@ def test_later_examples_are_sampled_by_their_number_whatever_the_block_size():
 
 def test_single_examples_are_counted_as_those_of_a_block():
     X, y = stream(2200)
-    single = ouzel.OnlineClassifier("ogd")
+    single = ouzel.OnlineClassifier("ogd", standardize=False)
     for row, label in zip(X.astype(np.float32).tolist(), y.tolist(), strict=True):
         single.learn_one(dict(enumerate(row)), label)
 
@@ -106,7 +106,7 @@ def test_workers_of_a_round_add_to_the_moments_of_their_base():
 
 def test_a_file_holds_the_moments(tmp_path):
     X, y = stream(300)
-    estimator = ouzel.OnlineClassifier("ogd").fit(X, y)
+    estimator = ouzel.OnlineClassifier("ogd", standardize=False).fit(X, y)
     estimator.save(tmp_path / "m.ouzel")
 
     assert moments_of(ouzel.load(tmp_path / "m.ouzel").model_) == moments_of(estimator.model_)

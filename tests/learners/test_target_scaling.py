@@ -106,7 +106,9 @@ def test_weights_are_in_the_unit_of_the_labels():
 
 def test_without_an_intercept_nothing_is_centred():
     X, y = stream()
-    model = ouzel.OnlineRegressor("ons", fit_intercept=False).fit(X, y)
+    model = ouzel.OnlineRegressor("ons", fit_intercept=False)
+    with pytest.warns(UserWarning, match="no better than a constant"):
+        model.fit(X, y)
 
     assert model.predict(np.zeros((1, 5))).tolist() == [0.0]
     assert model.model_.states[0].targets[1] == 0.0

@@ -21,7 +21,7 @@ def model(ouzel, small):
 def test_predictions_have_a_header_and_a_line_an_example(ouzel, model, small):
     lines = ouzel("predict", model, small).out.splitlines()
 
-    assert lines[0] == "row\tactual\tlabel\tmargin\tprobability"
+    assert lines[0] == "row\tactual\tlabel\tmargin\tprobability of 1"
     assert len(lines) == 1001
     row, actual, label, margin, probability = map(float, lines[1].split("\t"))
     assert (row, actual) == (1, int(small.read_text().split()[0]))

@@ -92,7 +92,9 @@ def numbers(scale):
 
 
 def test_a_run_that_diverged_says_so_and_what_to_try():
-    report = progressive_validation(ouzel.OnlineGradientRegressor(learning_rate=2.0), blocks_from(numbers(30.0)))
+    report = progressive_validation(
+        ouzel.OnlineGradientRegressor(learning_rate=2.0, standardize=False), blocks_from(numbers(30.0))
+    )
 
     (warning,) = report.warnings
     assert report.baseline < 3.0
@@ -117,7 +119,8 @@ def test_margins_of_classes_that_run_away_are_told_where_a_loss_is_minimised():
     random = np.random.default_rng(3)
     examples = [({"a": 1e5 * x, "b": 1e5 * y}, int(x + 0.1 * y > 0.4)) for x, y in random.standard_normal((300, 2))]
     reports = {
-        name: progressive_validation(Model(name), blocks_from(examples)) for name in ("ogd", "auto", "perceptron")
+        name: progressive_validation(Model(name, standardize=False), blocks_from(examples))
+        for name in ("ogd", "auto", "perceptron")
     }
 
     assert "is far above that of margins of 0 (0.693)" in reports["ogd"].warnings[0]

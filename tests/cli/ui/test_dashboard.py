@@ -55,7 +55,8 @@ def test_numbers_have_a_curve_of_their_loss(tmp_path):
 def test_weights_that_move_are_marked(small):
     dashboard, run = Dashboard("small"), run_over(small)
     dashboard.frame(run, 80, 24)
-    run.model.states[0].weight[1:] *= 2.0
+    state = run.model.states[0]
+    run.model.states[0] = state._replace(weight=2.0 * state.weight)
 
     assert "▲" in text_of(dashboard, run, 80, 24)
 

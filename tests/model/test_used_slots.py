@@ -104,11 +104,14 @@ def test_a_model_that_was_loaded_forgets_with_the_same_bits(learner, tmp_path):
 
 
 def test_slots_are_noted_anew_where_the_state_grows():
-    model = learnt([({"x": 1.0}, 0), ({"x": -1.0}, 1)] * 60, "adagrad", forget=16.0)
-    before = model.used_slots._arrays
-    for block in ouzel.blocks_from(words(100), bits=12):
+    model = Model("adagrad", forget=16.0)
+    for block in ouzel.blocks_from([({0: 1.0}, k % 2) for k in range(120)]):
+        model.learn(block)
+    before, capacity = model.used_slots._arrays, model.capacity
+    for block in ouzel.blocks_from([({k: 1.0}, k % 2) for k in range(3000)]):
         model.learn(block)
 
+    assert model.capacity > capacity
     assert model.used_slots._arrays is not before
     assert np.count_nonzero(model.used_slots._used) > 100
 

@@ -38,7 +38,7 @@ DEMONSTRATION = {
 WRITE = "ouzel demo --write samples"
 FILE = re.compile(r"(?<![\w/.-])[\w/.-]*\w\.(?:csv|tsv|svm|jsonl|arrow|parquet|txt|tex|ouzel|xz|gz)\b")
 WRITTEN = re.compile(
-    r">>? *([\w/.-]+)|--(?:model|plot|table) +([\w/.-]+)|(?:ouzel convert|cp) \S+ ([\w/.-]+)|write\('(\S+)'\)"
+    r">>? *([\w/.-]+)|--(?:model|plot|table|save-best) +([\w/.-]+)|(?:ouzel convert|cp) \S+ ([\w/.-]+)|write\('(\S+)'\)"
 )
 INSTALLED = {"index"}  # whose commands are the program as it is installed; elsewhere it is forked, to start in a moment
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.errors import DataError
+from ouzel.errors import DataError, UnexpectedError
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
-from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, numeric_id
+from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, column_key, numeric_id
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows, source_fields
 from ouzel.streams.kernels.row_buffer import canonical_rows
 from ouzel.streams.labels import encode_labels
@@ -71,8 +71,9 @@ class ObjectReader:
         for name, value in row.items():
             if ((of := type(value)) is float or of is int) and -LARGEST <= value <= LARGEST:
                 feature = numeric.get(name)
-                if feature is None and by_kind and kinds.get(name) in NUMERIC:
+                if feature is None and by_kind and kinds.get(name) in NUMERIC and self.admits(name, value):
                     feature = name
+                    self._mark_numeric(name, name)
                 if feature is not None:
                     if feature in found:
                         add_to(found, feature, value)
@@ -81,7 +82,7 @@ class ObjectReader:
                     if sources is not None:
                         sources += source_fields(name, {feature: value})
                     continue
-            if not by_kind and not self.admits(name, value):
+            if not self.admits(name, value):
                 continue
             kind = kinds.get(name) or (self.options.kind_of(name) if has_options and isinstance(name, str) else None)
             prefix = f"{name}=" if kind == TEXT and self.has_several_texts(row) else ""
@@ -109,8 +110,9 @@ class ObjectReader:
         )
 
     def admits(self, name: Any, value: Any) -> bool:
-        """Whether a value is read, and not left out with its column."""
-        return self.options.wants(str(name))
+        """Whether a value is read, and not left out with its column; DataError if the name is refused."""
+        check_column(name)
+        return self._by_kind or self.options.wants(str(name))
 
     def checked(self, name: Any, value: Any, kind: str | None, made: dict[Any, float]) -> dict[Any, float]:
         """The features `made` of a value, each under its own name."""
@@ -139,6 +141,15 @@ class ObjectReader:
         """The error of a value that its column cannot have."""
         advice = ADVICE if isinstance(error, OtherKindError) else ""
         return DataError(f"feature {name!r} is {value!r}; {error.expected}{advice}")
+
+
+def check_column(name: Any) -> None:
+    """Refuse a column whose name is a number that is too large for an id."""
+    try:
+        if isinstance(name, str):
+            column_key(name)
+    except UnexpectedError as error:
+        raise DataError.at(None, error.found, error.expected) from None
 
 
 def not_finite(name: Any, value: Any, where: str = "") -> DataError:

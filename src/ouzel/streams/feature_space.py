@@ -123,21 +123,21 @@ def numeric_id(name: Any) -> Any:
         return int(name)
     if not isinstance(name, str) or isinstance(name, Token) or not (name.isascii() and name.isdigit()):
         return name
-    return int(name) if len(name) < 11 and int(name) <= MOST_ID else name
+    digits = name.lstrip("0") or "0"
+    return int(digits) if len(digits) < 11 and int(digits) <= MOST_ID else name
 
 
 @lru_cache(1 << 16)
 def column_key(column: str) -> str | int:
     """The id of a column whose name is a number, else its name; UnexpectedError if the id is too large.
 
-    >>> column_key("price"), column_key("7")
-    ('price', 7)
+    >>> column_key("price"), column_key("7"), column_key("007")
+    ('price', 7, 7)
     """
-    if not (column.isascii() and column.isdigit()):
-        return column
-    if len(column) > 20 or int(column) > MOST_ID:
+    key: str | int = numeric_id(column)
+    if isinstance(key, str) and key.isascii() and key.isdigit():
         raise UnexpectedError(f"the feature {column}", f"expected an id of at most {MOST_ID}, or a name")
-    return int(column)
+    return key
 
 
 def numbered(ids: np.ndarray, open_vocabulary: bool = False, zeros: Sequence[int] | np.ndarray = ()) -> FeatureSpace:

@@ -39,10 +39,10 @@ static inline uint32_t ouzel_text_id(const char *word) {
 static inline uint32_t ouzel_id(const char *name) {
     uint64_t number = 0;
     int digits = 0;
-    while (digits < 11 && name[digits] >= '0' && name[digits] <= '9') {
+    while (number < 0xFFFFFFFFu && name[digits] >= '0' && name[digits] <= '9') {
         number = number * 10u + (uint64_t)(name[digits++] - '0');
     }
-    return digits && digits < 11 && !name[digits] && number < 0xFFFFFFFFu ? (uint32_t)number : ouzel_text_id(name);
+    return digits && !name[digits] && number < 0xFFFFFFFFu ? (uint32_t)number : ouzel_text_id(name);
 }
 
 /* The id of "column=word", whose value is 1. */

@@ -110,6 +110,7 @@ class MemberReader(ObjectReader):
     def admits(self, name: str, value: Any) -> bool:
         """Whether a member is read, and not left out; UnexpectedError if its name or its list is refused."""
         _check_length(name, name, self.options.limits.word)
+        column_key(name)
         if self.options.keep and not matches(name, self.options.keep):
             return False
         if isinstance(value, list):

@@ -17,6 +17,7 @@ from ouzel.model.model import Model
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.dates import PARTS
 from ouzel.streams.dictionaries import ObjectReader, check_column, declared_kinds, not_finite, other_kinds
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, numeric_id, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
@@ -152,6 +153,8 @@ class Slots(dict[Any, int]):
         model, space = self.model, self.model.space
         if not self.plain:
             check_column(name)
+            if not is_named(name):
+                return NOT_BY_VALUE
         kind = self._kind(name)
         by_value = name in self.given and not _is_number(self.given[name])
         if not self.plain and (kind not in (None, NUMBER) or by_value):

@@ -11,6 +11,7 @@ from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.dates import is_iso
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.feature_space import CATEGORY, NUMBER, OTHER, FeatureSpace
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Family, Format, find_format
@@ -24,7 +25,7 @@ from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.error_context import error_context, wrap_errors
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat, holds_blocks
-from ouzel.streams.tables.columns import check_names, has_sparse_rows, is_named
+from ouzel.streams.tables.columns import check_names, has_sparse_rows
 from ouzel.streams.tables.schema import ColumnKinds
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ouzel.errors import DataError, UnexpectedError
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, column_key, numeric_id
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows, source_fields
 from ouzel.streams.kernels.row_buffer import canonical_rows
@@ -112,7 +113,7 @@ class ObjectReader:
     def admits(self, name: Any, value: Any) -> bool:
         """Whether a value is read, and not left out with its column; DataError if the name is refused."""
         check_column(name)
-        return self._by_kind or self.options.wants(str(name))
+        return is_named(name) and (self._by_kind or self.options.wants(str(name)))
 
     def checked(self, name: Any, value: Any, kind: str | None, made: dict[Any, float]) -> dict[Any, float]:
         """The features `made` of a value, each under its own name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
@@ -11,8 +12,18 @@ import numpy as np
 from ouzel.streams.block import Names
 from ouzel.streams.kernels.new_names import FILTER_BITS, NewNames, copy_names, empty_seen_set, new_ids, size_of
 
+INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an unnamed index
 BYTES_AN_ENTRY = 120  # of a dictionary entry beside its text, roughly
 FEW = 64  # names that are looked for where they wait, before all become text
+
+
+def is_named(column: Any) -> bool:
+    """Whether a column has a name of its own; one that has none numbers the rows, and is left out.
+
+    >>> is_named("price"), is_named(""), is_named("__index_level_0__")
+    (True, False, False)
+    """
+    return column != "" and (column.__class__ is not str or INDEX.fullmatch(column) is None)
 
 
 class FeatureNames:

@@ -14,6 +14,7 @@ from ouzel.analytics.explanation.conditions import Condition
 from ouzel.analytics.items import check_column, prefixed, slots_of_rows, text_column
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.formats.catalogue import Format, find_format
 from ouzel.streams.options import Options
@@ -21,7 +22,6 @@ from ouzel.streams.read import Stream
 from ouzel.streams.sources.error_context import error_context
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import filled, is_there
-from ouzel.streams.tables.columns import is_named
 from ouzel.streams.truth_values import TRUTHS
 
 ANSWERS = {**TRUTHS, **dict.fromkeys(("t", "yes", "y"), True), **dict.fromkeys(("f", "no", "n"), False)}

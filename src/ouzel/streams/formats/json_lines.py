@@ -19,6 +19,7 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.dates import LONGEST_PART, PARTS
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key
 from ouzel.streams.feature_specs import matches
 from ouzel.streams.formats import json_names
@@ -245,7 +246,9 @@ class PlainObjects:
             return json_names.FALLBACK
         if name == options.weight:
             return json_names.WEIGHT
-        if not name or len(name) > options.limits.word:
+        if not is_named(name):
+            return json_names.IGNORED
+        if len(name) > options.limits.word:
             return json_names.FALLBACK
         if options.keep and not matches(name, options.keep):
             return json_names.IGNORED

@@ -13,6 +13,7 @@ import numpy as np
 from ouzel.errors import UnexpectedError
 from ouzel.streams.block import LARGEST, LEAST, Block
 from ouzel.streams.dictionaries import NUMERIC, Ids, ObjectReader, blocks_of_dictionaries
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.feature_space import OTHER, column_key
 from ouzel.streams.feature_specs import is_pattern, matches
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
@@ -111,7 +112,7 @@ class MemberReader(ObjectReader):
         """Whether a member is read, and not left out; UnexpectedError if its name or its list is refused."""
         _check_length(name, name, self.options.limits.word)
         column_key(name)
-        if self.options.keep and not matches(name, self.options.keep):
+        if not is_named(name) or (self.options.keep and not matches(name, self.options.keep)):
             return False
         if isinstance(value, list):
             _check_items(name, value)

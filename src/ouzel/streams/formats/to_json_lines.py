@@ -12,6 +12,7 @@ import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
 from ouzel.streams.dates import is_iso
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.tables.arrow_types import (
     as_text,
     as_words,
@@ -28,7 +29,6 @@ from ouzel.streams.tables.arrow_types import (
     types,
 )
 from ouzel.streams.tables.column_buffers import list_rows
-from ouzel.streams.tables.columns import is_named
 
 Encode = Callable[[Any], bytes]
 TEXT = pyarrow.large_binary()

@@ -54,6 +54,7 @@ ADVICE = {
     5: "expected an importance of 0 or more (labels with costs, `1:0.5 2:1.5 |`, are not read: one label a line)",
     6: "expected a finite label",
     7: "expected a finite number as the namespace's scale",
+    11: "expected the name of a feature before the colon",
     10: f"expected at most {MOST_SPACES} namespaces to cross",
 }
 
@@ -270,6 +271,9 @@ def _parse(
                 error = 4
                 break
             digits = space[0] == space[1]
+            if digits and colon == at:
+                error = 11
+                break
             identity = hashed = np.int64(0)
             for k in range(at, colon):
                 digit = np.uint8(data[k] - np.uint8(48))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block, Slots
 from ouzel.streams.dates import EXPECTED, PARTS
+from ouzel.streams.feature_names import is_named
 from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.feature_specs import is_pattern
 from ouzel.streams.kernels.new_names import NameEmitter
@@ -339,12 +339,3 @@ def has_sparse_rows(schema: pyarrow.Schema) -> bool:
     """Return whether the rows of a table are lists of ids, `indices`, and of their `values`."""
     names = schema.names
     return all(names.count(name) == 1 and is_list(schema.field(name).type) for name in ("indices", "values"))
-
-
-def is_named(column: str) -> bool:
-    """Whether a column has a name of its own.
-
-    >>> is_named("price"), is_named(""), is_named("__index_level_0__")
-    (True, False, False)
-    """
-    return bool(column) and re.fullmatch(r"__index_level_\d+__", column) is None

@@ -42,6 +42,14 @@ class Classes:
         self.most = MOST_CLASSES  # that may be known
         self.rename(known)
 
+    @classmethod
+    def declared(cls, labels: Iterable[Label] | None) -> Classes:
+        """The classes that the user declares to be all there are; open, and none known, without such."""
+        known = [] if labels is None else list(labels)
+        for label in known:
+            check_label(label)
+        return cls(known, labels is not None)
+
     def __len__(self) -> int:
         return len(self.known)
 

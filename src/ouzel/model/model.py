@@ -79,7 +79,7 @@ class Model:
         self.learner = catalogue.find(learner)
         self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
         self.intercept, self.scale_targets = bool(intercept), bool(scale_targets)
-        self.class_weight, self.classes = check_class_weight(class_weight), Classes(classes or (), classes is not None)
+        self.class_weight, self.classes = check_class_weight(class_weight), Classes.declared(classes)
         more: Any = {"scale_targets": scale_targets, "intercept": self.intercept, "class_weight": self.class_weight}
         self.task = choose_task(task, self.learner, self.settings, pairs, classes, **more)
         self.interval, self.calibrate = check_interval(interval), check_calibrate(calibrate, self.task)

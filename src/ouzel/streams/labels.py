@@ -104,7 +104,7 @@ def is_exact(number: int) -> bool:
 def is_infinite(value: object) -> bool:
     """Whether a label's cell is an infinite number, which is refused; NaN means that there is none."""
     if isinstance(value, str):
-        return is_number(value) and math.isinf(float(value))
+        return is_number(value.strip()) and math.isinf(float(value))
     return isinstance(value, float) and math.isinf(value)
 
 
@@ -200,8 +200,8 @@ def check_label(label: object) -> None:
             label.encode()
         except UnicodeEncodeError:
             raise OuzelError(f"the label {label!r} is no text: {HALF}") from None
-    if isinstance(label, float) and math.isinf(label):
-        raise OuzelError(f"the label is {label}; expected a finite number, or a name")
+    if is_infinite(label):
+        raise OuzelError(f"the label is {label!r}; expected a finite number, or a name")
 
 
 def check_number(label: object) -> None:
@@ -237,7 +237,8 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
     if labels is None:
         return np.full(count, np.nan), None
     listed = labels if isinstance(labels, list) else np.asarray(labels).tolist()
-    given = [_known(label.item() if isinstance(label, np.generic) else label) for label in listed]
+    given = [label.item() if isinstance(label, np.generic) else label for label in listed]
+    given = [label if isinstance(label, str) else _known(label) for label in given]
     if len(given) != count:
         raise DataError(f"there are {count} examples but {len(given)} labels; give one for each")
     given = [label_of(label) if type(label) is int and not is_exact(label) else label for label in given]
@@ -247,7 +248,10 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
         if np.isinf(numbers).any():
             raise DataError(f"example {np.argmax(np.isinf(numbers))}: its label is infinite; expected a finite number")
         return numbers, None
-    names = list(dict.fromkeys(label for label in given if label is not None))
+    names = [label for label in dict.fromkeys(given) if _known(label) is not None]
+    infinite = next(filter(is_infinite, names), None)
+    if infinite is not None:
+        raise DataError(f"example {given.index(infinite)}: its label is {infinite!r}; {INFINITE}")
     places: dict[Any, float] = {name: place for place, name in enumerate(names)}
     return np.array([places.get(label, math.nan) for label in given]), names
 
@@ -260,12 +264,14 @@ def refuse_missing(labels: Any) -> None:
     ouzel.errors.DataError: example 1: its label is missing (None); leave out examples without a label
     """
     given = np.asarray(labels)
-    for place, label in enumerate(given.tolist() if given.dtype.kind == "O" and given.ndim == 1 else ()):
+    for place, label in enumerate(given.tolist() if given.dtype.kind in "OU" and given.ndim == 1 else ()):
         if _known(label) is None:
             raise DataError(f"example {place}: its label is missing ({label!r}); leave out examples without a label")
 
 
 def _known(label: Any) -> Any:
-    """A label; None if it means that there is none."""
+    """A label; None if it means that there is none, as in files: an empty text, say."""
+    if isinstance(label, str):
+        return None if label_of(label) is None and not is_infinite(label) else label
     missing = type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and math.isnan(label))
     return None if missing else label

@@ -29,6 +29,16 @@ def learn_some(client, count=60):
     client.post("/v1/learn", json=examples)
 
 
+def test_an_explanation_says_that_a_value_is_missing(client):
+    learn_some(client)
+
+    for body in ('{"x": 1, "y": null, "w": null}', '{"x": 1, "y": NaN, "w": null}'):
+        said = client.post("/v1/explain", content=body, headers={"Content-Type": "application/json"}).json()
+        for entry in said["classes"]:
+            values = {column["name"]: column["value"] for column in entry["columns"]}
+            assert (values["x"], values["y"], values["w"]) == (1.0, "(missing)", "(missing)")
+
+
 @pytest.mark.parametrize("learner", ["adagrad", "awm", "auto"])
 def test_contributions_add_up_to_the_margin(start, learner):
     client = start(learner=learner, settings={"budget": "8KB"} if learner == "awm" else {})

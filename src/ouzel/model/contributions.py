@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from ouzel.model.weight_errors import errors_of_weights
 from ouzel.streams.block import Block
 from ouzel.streams.feature_columns import word_of_feature
 from ouzel.streams.labels import Label
+from ouzel.streams.missing import NA_FEATURE
 
 ROWS = 10  # of a list, beside what sums up the rest
 AVERAGE, REST, PAIRS = "(average example)", "(everything else)", "(pairs of columns)"
@@ -50,10 +51,12 @@ def by_column(model: Model, block: Block) -> ByColumn:
 
 def explained(model: Model, block: Block, n: int = ROWS) -> Iterator[list[dict[str, Any]]]:
     """Yield what is added to the margins of each example of a block, see `contributions`."""
-    return contributions(model, model.numbered_rows(block), model.margins(block), n)
+    return contributions(model, model.numbered_rows(block), model.margins(block), n, _columns_of(block))
 
 
-def contributions(model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS) -> Iterator[list[dict[str, Any]]]:
+def contributions(
+    model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS, given: Collection[str] | None = None
+) -> Iterator[list[dict[str, Any]]]:
     """Yield a list for each example, with an entry for each class, or for the one column of margins.
 
     `rows` hold the features as they came, by id + 1 and the constant one as 0, and `margins` (n,) or (n, classes) the
@@ -72,6 +75,9 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS) 
     probabilities of several models and cuts their scores; how it is parted, `learners/auto/attribution.py` says. Values
     that are cut add what the cut ones do. A learner of a byte budget knows no means: there an example is compared with
     one that has no features.
+
+    The value of a column is `(missing)` where the example says so, or where it is not among the columns `given`, those
+    of a table. It is 0 where there is nothing else in its place.
     """
     if not (model.task.numbers or model.task.groups or len(model.classes)):
         yield from ([] for _ in range(len(margins)))
@@ -79,7 +85,7 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray, n: int = ROWS) 
     explainer, errors = explainer_of(model, rows), errors_of_weights(model)
     labels = labels_of_margins(model)
     for parts in _parts(explainer, rows, margins):
-        lists = _Lists(explainer, parts, errors, n)
+        lists = _Lists(explainer, parts, errors, n, given)
         yield [lists.of_class(label, k) for k, label in enumerate(labels)]
 
 
@@ -95,7 +101,12 @@ def reasons(model: Model, block: Block, n: int) -> Iterator[list[dict[str, Any]]
         return
     explainer, errors = explainer_of(model, rows), errors_of_weights(model)
     for parts in _parts(explainer, rows, margins):
-        yield _Lists(explainer, parts, errors, n).reasons_of(int(np.argmax(parts.margins)))
+        yield _Lists(explainer, parts, errors, n, _columns_of(block)).reasons_of(int(np.argmax(parts.margins)))
+
+
+def _columns_of(block: Block) -> Collection[str] | None:
+    """The columns of a table; None of examples that have what features they like."""
+    return block.space.kinds if block.space.fixed_columns else None
 
 
 def _parts(explainer: Explainer, rows: Rows, margins: np.ndarray) -> Iterator[Parts]:
@@ -107,8 +118,10 @@ def _parts(explainer: Explainer, rows: Rows, margins: np.ndarray) -> Iterator[Pa
 class _Lists:
     """The lists of one example."""
 
-    def __init__(self, explainer: Explainer, parts: Parts, errors: np.ndarray | None, n: int) -> None:
-        self.explainer, self.parts, self.errors, self.n = explainer, parts, errors, n
+    def __init__(
+        self, explainer: Explainer, parts: Parts, errors: np.ndarray | None, n: int, given: Collection[str] | None
+    ) -> None:
+        self.explainer, self.parts, self.errors, self.n, self.given = explainer, parts, errors, n, given
         self.owner = explainer.owner[parts.places]
         self.columns = explainer.by_column(parts.owners)  # (C, K)
         count = len(explainer.columns)
@@ -210,7 +223,9 @@ class _Lists:
             value = " ".join(spoken) + (" …" if len(present) > MANY else "")
         elif words:
             value = float(self.parts.values[present[words.index(None)]])
-        elif self.explainer.only[place] >= 0:
+        elif self._is_missing(column):
+            value = NA_FEATURE
+        elif self.explainer.has_only_numbers(place):
             value = 0.0
         return {"name": column, "value": value, "contribution": added}
 
@@ -228,8 +243,11 @@ class _Lists:
             weight, own = float(self.parts.weights[number, k]), float(self.parts.own[number, k])
             beyond = own / weight if weight else 0.0
         else:
+            column = self.explainer.columns[place]
+            if self._is_missing(column):
+                return _entry(f"{column}={NA_FEATURE}", 1.0, 0.0, added)
             if only < 0:
-                return _entry(self.explainer.columns[place], 0.0, 0.0, added)
+                return _entry(column, 0.0, 0.0, added)
             feature, value = only, 0.0
             weight = float((self.explainer.weights[only] * self.parts.slopes[k]).sum())
             beyond = float(self.explainer.zeros[only] - self.explainer.means[only])
@@ -238,6 +256,10 @@ class _Lists:
         if np.isnan(error) or (place < count and only < 0):
             return entry
         return {**entry, "interval": [added - float(error), added + float(error)]}
+
+    def _is_missing(self, column: str) -> bool:
+        """Whether a column without a feature is missing, and not 0, as the example or its table says."""
+        return (self.given is not None and column not in self.given) or self.explainer.lacks(column, self.parts.unknown)
 
     def _pair(self, place: int) -> str:
         return BETWEEN.join(self.explainer.owners[len(self.columns) + place])

@@ -5,6 +5,7 @@ Half of what a pair of columns adds counts for each of them.
 
 from __future__ import annotations
 
+from functools import cached_property
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,8 @@ from ouzel.learners.rows import Rows
 from ouzel.model.answers import shown, shown_weights
 from ouzel.model.average_example import AverageExample
 from ouzel.model.model import Model
+from ouzel.streams.feature_columns import word_of_feature
+from ouzel.streams.missing import NA_FEATURE
 
 if TYPE_CHECKING:
     from ouzel.learners.auto.effect_terms import Added
@@ -31,6 +34,7 @@ class Parts(NamedTuple):
     curves: np.ndarray  # (C', K)  by curves of columns
     weights: np.ndarray  # (m, K)  what one more of each adds
     slopes: np.ndarray  # (K, E, K')  what scores count for, of the K' columns that the model has
+    unknown: frozenset[int]  # ids + 1 of features that the example has and the model does not
     gap: np.ndarray  # (K,)  what was left of the margins, and went to owners by their size: rounding
 
 
@@ -38,6 +42,28 @@ class Explainer(AverageExample):
     """Parts a margin into what owners of features add to that of the average example; see `explainer_of`."""
 
     importance: Any = None  # once it was asked for (`importance.py`)
+
+    @cached_property
+    def numeric(self) -> dict[int, bool]:
+        """Whether columns have had only numbers, of those that were asked for."""
+        return {}
+
+    def lacks(self, column: str, unknown: frozenset[int]) -> bool:
+        """Whether an example with these `unknown` features says that a column is missing, which never was before."""
+        if not unknown:
+            return False
+        found = self.model.space.id_of(f"{column}={NA_FEATURE}", self.model.seed, self.model.bits)
+        return found is not None and found + 1 in unknown
+
+    def has_only_numbers(self, place: int) -> bool:
+        """Whether a column has had numbers and missing values alone, so that nothing in its place is 0."""
+        if place not in self.numeric:
+            column, only = self.columns[place], int(self.only[place])
+            features = [only] if only >= 0 else np.flatnonzero(self.owner == place)[:3].tolist()
+            names = [self.model.feature_name(int(self.ids[feature]) - 1) for feature in features]
+            words = {word_of_feature(name, column) for name in names}
+            self.numeric[place] = None in words and words <= {None, NA_FEATURE}
+        return self.numeric[place]
 
     def slopes(self, scores: np.ndarray, added: Added | None) -> tuple[np.ndarray, np.ndarray]:
         """Return how much scores (E, K) beyond the average count, (K, E, K), and what effects add, (K, 2, K)."""
@@ -66,6 +92,7 @@ class Explainer(AverageExample):
         ids = ids.astype(np.int64)
         places = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
         found = self.ids[places] == ids if len(self.ids) else np.zeros(len(ids), bool)
+        unknown = frozenset(ids[~found].tolist())
         places, values = places[found], values[found].astype(np.float64)
         cut = values if self.cuts is None else self.cuts.of(places, values)
         scores = self.absent.copy()
@@ -87,6 +114,7 @@ class Explainer(AverageExample):
             shown_weights(classes, curves.T).T,
             shown_weights(classes, weights.T).T,
             shown_weights(classes, slopes * ratio[:, None, None]),
+            unknown,
             np.abs(gap),
         )
 

@@ -119,3 +119,18 @@ def test_any_setting_has_a_grid():
     assert found.table.titles[:3] == ["learner", "loss", "sketch_size"]
     with pytest.raises(ouzel.OuzelError, match="none of ogd has a setting 'sketch_size'"):
         ouzel.compare("ogd", days(["dry"]), grid={"sketch_size": [2]})
+
+
+def test_one_that_is_no_better_than_a_constant_is_warned_of():
+    class Contrary:
+        def predict_one(self, x):
+            return int(x["x"] <= 0.0)
+
+        def learn_one(self, x, y):
+            pass
+
+    numbers = np.random.default_rng(0).normal(size=300)
+    found = ouzel.compare([Contrary()], ouzel.blocks_from([({"x": x}, int(x > 0.0)) for x in numbers]))
+
+    (entry,) = found.to_json()
+    assert "no better than a constant" in entry["warnings"][0]

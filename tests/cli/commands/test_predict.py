@@ -23,7 +23,10 @@ def test_a_model_of_one_class_is_certain_of_it_at_every_entry_point(ouzel, tmp_p
 def test_names_with_tabs_and_newlines_stay_one_cell_of_what_is_printed(ouzel, tmp_path):
     table, model = tmp_path / "t.csv", tmp_path / "m.ouzel"
     names, labels = ["a\tb", "c\nd", '"e" f', 'g "h"', "i"], ["yes\nno", "tab\there", "yes\nno", "é", "é"]
-    rows = [["id", "x", "word", "y"], *([name, k, ["smart\nTV", "radio"][k % 2], labels[k]] for k, name in enumerate(names))]
+    rows = [
+        ["id", "x", "word", "y"],
+        *([name, k, ["smart\nTV", "radio"][k % 2], labels[k]] for k, name in enumerate(names)),
+    ]
     with table.open("w", newline="") as file:
         csv.writer(file).writerows(rows)
     ouzel("train", table, "--label", "y", "--id", "id", "--learner", "adagrad", "--model", model)

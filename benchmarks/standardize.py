@@ -1,4 +1,4 @@
-"""Errors of single learners with and without `standardize`: on tables as they are, and on scaled or sparse sets."""
+"""Errors of single learners by `standardize` no, yes and auto: on tables as they are, and on others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from default_peers import ours
 from default_sets import in_order, sets
 
 LEARNERS = ("ogd", "adagrad", "arow", "scw1", "son-oja")
+HOW = (False, True, "auto")
 RAW = "wine (scikit-learn),breast_cancer (scikit-learn),iris (scikit-learn),adult,magic04,electricity,shuttle"
 OTHERS = "a9a,ijcnn1,mushrooms,pendigits,rcv1_binary_sample"
 
@@ -24,25 +25,23 @@ def main() -> None:
     given = parser.parse_args()
     print("| set | " + " | ".join(f"`{learner}`" for learner in LEARNERS) + " |")
     print("| --- |" + " ---: |" * len(LEARNERS))
-    logarithms: dict[str, list[list[float]]] = {"tables as they are": [], "others": []}
+    logarithms: dict[str, list[np.ndarray]] = {"tables as they are": [], "others": []}
     for one in sets(given.data, given.only.split(",")):
         orders = [in_order(one.block, order, given.rows) for order in range(1, given.shuffles + 1)]
-        pairs = [
-            [float(np.mean([ours(learner, **how)(one.task, order) for order in orders])) for how in (OFF, ON)]
-            for learner in LEARNERS
-        ]
-        print(f"| {one.name} | " + " | ".join(f"{off:.4f} / {on:.4f}" for off, on in pairs) + " |", flush=True)
+        errors = np.array(
+            [
+                [np.mean([ours(learner, standardize=how)(one.task, order) for order in orders]) for how in HOW]
+                for learner in LEARNERS
+            ]
+        )
+        print(f"| {one.name} | " + " | ".join(" / ".join(f"{x:.4f}" for x in row) for row in errors) + " |", flush=True)
         kind = "tables as they are" if one.name in RAW.split(",") else "others"
-        logarithms[kind].append([float(np.log(on / off)) for off, on in pairs])
+        logarithms[kind].append(np.log(errors[:, 1:] / errors[:, :1]))
     for kind, rows in logarithms.items():
         means = np.exp(np.mean(rows, axis=0))
-        print(
-            f"{kind}, ratio in the geometric mean:",
-            *(f"{name} {mean:.2f}" for name, mean in zip(LEARNERS, means, strict=True)),
-        )
+        ratios = (f"{name} {yes:.2f} {auto:.2f}" for name, (yes, auto) in zip(LEARNERS, means, strict=True))
+        print(f"{kind}, ratios of yes and auto to no in the geometric mean: " + ", ".join(ratios))
 
-
-OFF, ON = {"standardize": False}, {"standardize": True}
 
 if __name__ == "__main__":
     main()

@@ -3,6 +3,9 @@
 Frequent Directions learn the first 2m examples, and Oja's directions begin at theirs. Square loss, one pass in the
 order of the file, the best of the steps 2^-16 to 2^10 and of both rates of turning. Errors; those of Frequent
 Directions for the whole pass beside them.
+
+`--left` prints how much of a random start is left after some examples, of `son-oja` at its defaults: the part of the
+directions' squared length that no feature has yet.
 """
 
 from __future__ import annotations
@@ -16,7 +19,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from default_sets import sets
+
 from ouzel.model.model import Model
+from ouzel.sketches.spectral.oja import vectors
 from ouzel.sketches.spectral.starting_directions import start_given
 from ouzel.streams.block import Block
 from reproduce.provenance import DataFolder
@@ -26,6 +32,7 @@ from reproduce.sketched_newton.sets import names_and_blocks
 SIZE = 10
 STEPS = [2.0**k for k in range(-16, 11)]
 SETS = "australian", "breast-cancer", "diabetes", "heart", "ijcnn1", "mushrooms", "splice"
+LEFT = ["ijcnn1", "mushrooms", "rcv1_binary_sample", "20news"]
 PLAIN = {"sketch_size": SIZE, "diagonal": False}
 
 
@@ -55,11 +62,33 @@ def error_from_directions(block: Block, step: float, by_mass: bool) -> float:
     return float(np.mean(~(margins * block.labels > 0.0)))
 
 
+def print_left(folder: Path) -> None:
+    """Print which part of a random start is left after 1, 10, ... examples."""
+    counts = [10**k for k in range(5)]
+    print("| set | " + " | ".join(f"{count:,}" for count in counts) + " |\n| --- " + "| ---: " * len(counts) + "|")
+    for one in sets(folder, LEFT):
+        labels = (one.block.labels > one.block.labels.min()).astype(float)
+        block, model = one.block._replace(labels=labels), Model("son-oja", classes=[0, 1])
+        parts: list[float] = []
+        learnt = 0
+        for count in counts:
+            model.learn(block.slice(learnt, min(count, block.rows)))
+            learnt = min(count, block.rows)
+            state: Any = model.states[0]
+            parts.append(1.0 - float((vectors(state.sketch) ** 2).sum()) / SIZE)
+        print(f"| {one.name} | " + " | ".join(f"{part:.2g}" for part in parts) + " |", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="../shared/data")
-    data = DataFolder(Path(parser.parse_args().data))
+    parser.add_argument("--left", action="store_true")
+    given = parser.parse_args()
+    if given.left:
+        print_left(Path(given.data))
+        return
+    data = DataFolder(Path(given.data))
     print(
         "| set | m = 0 | random | first-seen | by Frequent Directions | Frequent Directions |\n"
         + "| --- "

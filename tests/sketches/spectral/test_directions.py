@@ -194,6 +194,22 @@ def test_directions_over_the_slots_in_use_are_orthonormal_wherever_they_start(m,
     np.testing.assert_allclose(V @ V.T, np.eye(len(V)), atol=1e-10)
 
 
+def test_a_late_slot_starts_with_an_even_share_of_what_is_left_of_a_random_start():
+    m, dimension, most, shares = 3, 8, 100.0, []
+    for seed in range(400):
+        state = oja.init(dimension + 1, m)
+        begin_at(state, Random(most), seed)
+        for row in matrix(12, dimension, 4, seed):
+            oja.update(state, np.arange(dimension, dtype=np.uint32), row)
+        left = m - (oja.vectors(state) ** 2).sum()
+        oja.update(state, np.array([dimension], np.uint32), np.array([1e-9]))
+        late = (oja.vectors(state)[:, -1] ** 2).sum()
+        shares.append((left / m, late / (left / (most - dimension))))
+    left, late = np.array(shares).T
+    assert left.mean() < 0.9  # gradients have turned the start
+    assert abs(late.mean() - 1.0) < 4.0 * late.std() / 20.0
+
+
 @pytest.mark.parametrize("spanned", ["none", "by another vector", "by the directions"])
 def test_an_epoch_is_decomposed_as_the_whole_matrix_is(spanned):
     """Algorithm 7 beside eigenvectors of S'S, also where a vector adds nothing to what the others span."""

@@ -169,3 +169,12 @@ def test_numbers_are_predicted_by_pipelines_of_river():
     for row in ROWS * 3:
         model.learn_one(row, 3.0 * row["a"])
     assert abs(model.predict_one(ROWS[0]) - 3.0 * ROWS[0]["a"]) < 2.0
+
+
+def test_many_dictionaries_are_learnt_as_one_by_one():
+    many, single = (ouzel.OnlineClassifier("adagrad") for _ in range(2))
+    many.learn_many(ROWS, SIGNS)
+    for row, label in zip(ROWS, SIGNS, strict=True):
+        single.learn_one(row, label)
+
+    assert many.predict_proba_one(ROWS[0]) == single.predict_proba_one(ROWS[0])

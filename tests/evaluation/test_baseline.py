@@ -127,6 +127,19 @@ def test_margins_of_classes_that_run_away_are_told_where_a_loss_is_minimised():
     assert reports["auto"].warnings == reports["perceptron"].warnings == []
 
 
+def test_weights_of_classes_are_named_where_they_move_probabilities():
+    random = np.random.default_rng(4)
+    examples = [({"x": float(x)}, int(x + random.normal() > 3.0)) for x in random.standard_normal(3000)]
+
+    warned = {
+        weight: progressive_validation(Model("auto", class_weight=weight), blocks_from(examples)).warnings
+        for weight in (None, "balanced")
+    }
+
+    assert warned[None] == []
+    assert "weights of classes move probabilities" in warned["balanced"][0]
+
+
 def test_a_comparison_tells_which_entries_diverged():
     entries = [Candidate("ogd", None, None, None, {"loss": "squared", "learning_rate": rate}) for rate in (1e-4, 2.0)]
 

@@ -35,7 +35,7 @@ def serving(folder, names=("model",), **options):
 
 @contextmanager
 def shown(browser, address, width=1280, **options):
-    """The page, which at the end is no wider than its window, and whose console has said nothing."""
+    """The page; at the end it must fit its window, and its console must be empty."""
     said, page = [], browser.new_context(viewport={"width": width, "height": 800}, **options).new_page()
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))

@@ -76,7 +76,7 @@ class Contestant:
     module = None
     settings = NoSettings()
     bytes_used = None
-    standardize = None  # how it sees features is its own affair
+    standardize = class_weight = None  # how it sees features and classes is its own affair
     columns = 0  # of weights
     states: tuple[Any, ...] = ()
 

@@ -88,7 +88,7 @@ class Entry:
 
     @property
     def warnings(self) -> list[str]:
-        """Remark on a candidate in addition to its figures: that it diverged."""
+        """Remark on a candidate in addition to its figures: that it diverged, or is no better than a constant."""
         return warnings_of(self.model, self.scores)
 
     def learn(self, block: Block) -> None:

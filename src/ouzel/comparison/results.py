@@ -141,7 +141,7 @@ def table_of_reading(
         shown_class = first.model.classes.known[first.scores.rare_class]
         note += f"\naverage precision and F1 of the rare class, {shown_class}"
     if any(row[0].warnings for row in rows):
-        note += "\n! diverged: far worse than a prediction without features; try smaller steps or standardized columns"
+        note += "\n! no better than a constant, or diverged; try smaller steps, --standardize or the learner auto"
     return Table([*titles, "seconds"], cells, records, note)
 
 

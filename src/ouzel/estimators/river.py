@@ -87,12 +87,12 @@ class RiverProtocol:
         return probabilities_one(model.loss, model.classes, margins, model.task.joint)
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Self:
-        """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes.
+        """Learn a data frame, its columns named as the keys that `learn_one` takes, or a list of dictionaries.
 
         `w` is the weight of each row (n,), or one for all. Rows without a label are left out.
         """
         model = self.begin()
-        weights = as_weights(w if np.ndim(w) else [w] * X.shape[0], X.shape[0])
+        weights = as_weights(w if np.ndim(w) else [w] * len(X), len(X))
         for block in self._rows(X, y, weights):
             model.learn(block)
         return self

@@ -45,7 +45,9 @@ def no_better_than_constant(model: Any, scores: Scores) -> list[str]:
         constant, about = scores.baseline, (scores.baseline_of or "").removeprefix(f"{name} of ")
     if score is None or constant is None or not score > constant:
         return []
-    if model.standardize is False and model.learner.name != "auto":
+    if model.class_weight is not None:
+        remedy = "weights of classes move probabilities; --calibrate moves them back, and the AUC does not depend on it"
+    elif model.standardize is False and model.learner.name != "auto":
         remedy = "try the option standardize, or the learner auto"
     elif model.learner.name != "auto":
         remedy = "try the learner auto, or a smaller learning rate"

@@ -45,7 +45,7 @@ class Explainer(AverageExample):
 
     @cached_property
     def numeric(self) -> dict[int, bool]:
-        """Whether columns have had only numbers, of those that were asked for."""
+        """By place, whether a column has had only numbers; filled by `has_only_numbers`."""
         return {}
 
     def lacks(self, column: str, unknown: frozenset[int]) -> bool:

@@ -29,6 +29,19 @@ class PositiveLabel(str):
         elif not self.is_seen and len(self.others) <= MOST_KNOWN:
             self.others[label] = None
 
+    @property
+    def absence(self) -> str | None:
+        """A line where all labels so far are others; None where one is this, or none came.
+
+        >>> positive = PositiveLabel("Malignant")
+        >>> positive.note("M", -1)
+        >>> positive.absence
+        "no label is 'Malignant'; its labels are M"
+        """
+        if self.is_seen or not self.others:
+            return None
+        return f"no label is {str(self)!r}; its labels are {listed([str(label) for label in self.others], MOST_KNOWN)}"
+
     def require_seen(self, name: str) -> None:
         """Refuse a stream of that name whose every label is another.
 
@@ -39,7 +52,5 @@ class PositiveLabel(str):
         Traceback (most recent call last):
         ouzel.errors.DataError: a: no label is 'Malignant'; its labels are M, B; name it with label_positive='LABEL'
         """
-        if not self.is_seen and self.others:
-            known = listed([str(label) for label in self.others], MOST_KNOWN)
-            found = f"no label is {str(self)!r}; its labels are {known}"
-            raise DataError(f"{name}: {found}; name it with", label_positive="LABEL")
+        if self.absence is not None:
+            raise DataError(f"{name}: {self.absence}; name it with", label_positive="LABEL")

@@ -86,3 +86,16 @@ def test_a_second_model_in_the_place_of_examples_is_told_its_option(ouzel, small
 
     assert ran.status == 2
     assert f"a model, not examples; test it beside the first with --against {tmp_path / 'b'}" in ran.err
+
+
+def test_a_file_without_the_positive_label_is_remarked_on(ouzel, tmp_path):
+    table, others, model = tmp_path / "t.csv", tmp_path / "o.csv", tmp_path / "m"
+    table.write_text("x,fraud\n" + "".join(f"{k % 5},{int(k % 5 > 2)}\n" for k in range(100)))
+    others.write_text("x,fraud\n1,no\n4,yes\n")
+    ouzel("train", table, "--label", "fraud", "--label-positive", "1", "--model", model)
+
+    assert "count as negative" not in ouzel("test", model, table).err
+    assert (
+        "o.csv: no label is '1'; its labels are no, yes, which all count as negative"
+        in ouzel("test", model, others).err
+    )

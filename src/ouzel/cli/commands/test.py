@@ -36,7 +36,7 @@ def run_test(
 
     Example: ouzel test a9a.ouzel a9a.t.svm.xz --against other.ouzel
     """
-    from ouzel.cli.ui.outputs import added_to, check_save_to, write_outputs
+    from ouzel.cli.ui.outputs import added_to, check_save_to, titled, write_outputs
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
     from ouzel.model.tasks.choose import learns_numbers
@@ -60,6 +60,9 @@ def run_test(
             remarks += filter(None, [learnt.remarks.of_kinds(learnt, stream.space)])
             found[path] = evaluate(learnt, stream)
             remarks += stream.remarks
+            positive = stream.options.label_positive
+            if positive is not None and positive.absence is not None:
+                remarks.append(f"{titled(files)}: {positive.absence}, which all count as negative")
 
     for line in dict.fromkeys(remarks):
         print(line, file=sys.stderr)

@@ -92,7 +92,8 @@ class RiverProtocol:
         `w` is the weight of each row (n,), or one for all. Rows without a label are left out.
         """
         model = self.begin()
-        weights = as_weights(w if np.ndim(w) else [w] * len(X), len(X))
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = as_weights(w if np.ndim(w) else [w] * count, count)
         for block in self._rows(X, y, weights):
             model.learn(block)
         return self

@@ -55,7 +55,7 @@ AT_MOST = Range(1, 1 << 31, whole=True)  # features shown
 CLASS = "estimator"  # what a file's note of its class is called
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
 
-ONE_PASS = "one pass does not fit its 50 unscaled examples; 20 do (tests/estimators/test_class_weights.py)"
+ONE_PASS = "one pass of some learners does not fit its 50 examples; 20 do (tests/estimators/test_weighted_classes.py)"
 
 EXPECTED_FAILURES = {
     "check_class_weight_classifiers": ONE_PASS,

@@ -21,18 +21,18 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import dispatch, force_inline, kernel
-from ouzel.layout import MOST_COUNT, float64, int64, made_from
+from ouzel.layout import made_from
 from ouzel.learners.limits import bound_all, learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import (
     State,
     check,
-    check_room,
     condition_number,
     downdate,
     fade,
     free_margin,
     gains,
+    layout_of,
     onto,
     placed,
     renumber,
@@ -59,13 +59,7 @@ class Settings(NamedTuple):
 
 def layout(dimension: int, settings: Settings) -> State:
     """What a state with room for `dimension` slots is made of."""
-    check_room(dimension, "aioli")
-    return State(
-        place=int64(dimension, most=dimension),
-        weight=float64(dimension),
-        inverse=float64(dimension, dimension, diagonal=1.0),
-        counts=int64(2, most=(MOST_COUNT, dimension)),
-    )
+    return layout_of(dimension, "aioli")
 
 
 init, grow = made_from(layout)

@@ -5,8 +5,12 @@ the gradient, A = alpha I + sum of (curvature + eta / sqrt(t)) g g', and C the l
     w <- w - A^-1 g
 and before a prediction, to project w upon |w'x| <= C in the norm of A,
     w <- w - (w'x - clip(w'x, -C, C)) A^-1 x / (x' A^-1 x).
-A^-1 is kept, and changes by a matrix of rank one a gradient. An example costs the square of the number of slots seen so
-far, memory is the square of the room for them: for up to some thousand features; more are refused.
+A^-1 is kept, and changes by a matrix of rank one a gradient. An example costs
+the square of the number of slots seen so far, memory is the square of the room for them: for up to some thousand
+features; more are refused.
+
+For the errors of weights b is kept, what projections have moved w by, less what gradients have moved back since:
+b <- b - A^-1 h x x'b, h the second derivative of the loss.
 """
 
 from __future__ import annotations
@@ -26,11 +30,14 @@ from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss, Rate
 from ouzel.learners.states import negating, with_places_moved
+from ouzel.ranges import Range
 from ouzel.terms.bounds import Project, projects
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic, curvature, derivative
 
 MOST_SLOTS = 2049  # features and the constant
-LEAST_CURVATURE = 0.1  # with which variances are known: below, steps are still large after thousands of examples
+CURVATURES = Range(
+    0.1, 0.5
+)  # with which errors are known: below, the last steps are still large; above, the first last
 PULLED = 1.0 / 3.0  # of the error of a weight: the most that alpha may pull it towards 0 where a variance is returned
 
 
@@ -39,6 +46,7 @@ class State(NamedTuple):
     weight: np.ndarray  # (d,) float64  w of the slots so placed
     inverse: np.ndarray  # (d, d) float64  alpha A^-1
     counts: np.ndarray  # (2,) int64  t, slots placed
+    moved: np.ndarray  # (d,) float64  b of the slots so placed
 
 
 class Settings(NamedTuple):
@@ -66,15 +74,21 @@ def check_room(dimension: int, learner: str) -> None:
         )
 
 
-def layout(dimension: int, settings: Settings) -> State:
-    """What a state with room for `dimension` slots is made of."""
-    check_room(dimension, "ons")
+def layout_of(dimension: int, learner: str) -> State:
+    """What a state of a learner with a matrix over `dimension` slots is made of."""
+    check_room(dimension, learner)
     return State(
         place=int64(dimension, most=dimension),
         weight=float64(dimension),
         inverse=float64(dimension, dimension, diagonal=1.0),
         counts=int64(2, most=(MOST_COUNT, dimension)),
+        moved=float64(dimension),
     )
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return layout_of(dimension, "ons")
 
 
 init, grow = made_from(layout)
@@ -156,11 +170,27 @@ def learn_row(state, indices, values, target, importance, settings):
     weight = state.weight[:count]
     if projects(settings.bound) and free != margin:
         weight -= (free - margin) / square * along
+        state.moved[:count] -= (free - margin) / square * along
     size = settings.learning_rate * (settings.curvature + settings.eta / np.sqrt(state.counts[0])) * slope * slope
     shrink = 1.0 + size * square  # A'^-1 x = A^-1 x / (1 + size x'A^-1 x), Sherman and Morrison
     weight -= settings.learning_rate * slope / shrink * along
+    if projects(settings.bound):
+        bent = settings.learning_rate * importance * curvature(settings.loss, margin, target) * square
+        move_back(state, indices, values, along, min(bent / shrink, 1.0) / square)
     downdate(state, along, size / shrink)
     return margin
+
+
+@force_inline
+def move_back(state, indices, values, along, part):
+    """Take off what a gradient changes in what projections have moved: `part` times A^-1 x x'b."""
+    product = 0.0
+    for k in range(len(indices)):
+        if state.place[indices[k]] > 0:
+            product += values[k] * state.moved[state.place[indices[k]] - 1]
+    if product != 0.0:
+        for i in range(len(along)):
+            state.moved[i] -= part * product * along[i]
 
 
 learn_rows = learning_margins(learn_row)
@@ -187,24 +217,30 @@ def condition_number(state: State, settings: Settings) -> float:
 
 
 def variances(state: State, settings: Settings) -> np.ndarray | None:
-    """Variance (d,) of each weight, of independent examples of a logistic model; NaN where the start still counts.
+    """Expected square (d,) of the error of each weight, of independent examples of a logistic model; NaN where unknown.
 
     There the expected g g' is the Fisher information I (White, 1982, "Maximum Likelihood Estimation of Misspecified
     Models", Econometrica 50), so A / t tends to c I, c the curvature, and the steps to (c t)^-1 I^-1. The variance of w
     by stochastic approximation with steps (c t)^-1 I^-1 tends to (t c (2 - c))^-1 I^-1 (Fabian, 1968, "On Asymptotic
-    Normality in Stochastic Approximation", Annals of Mathematical Statistics 39), which is A^-1 / (2 - c). With c = 1
-    it is the Laplace approximation, and the least variance there can be.
+    Normality in Stochastic Approximation", Annals of Mathematical Statistics 39), which is A^-1 / (2 - c).
+
+    A true margin beyond `largest` is no part of that: each projection moves w away from the truth, often by many times
+    its error. The square of what is left of it is added. Not known is the error where alpha still pulls a weight, and
+    with steps of a large c: slopes are at most 1, so to undo a margin m takes the first steps some exp(c m) times as
+    many examples as there were, and of what is left of them a share of t^(-1/c) remains.
     """
     usual = isinstance(settings.loss, Logistic) and settings.eta == 0.0
-    if not usual or not LEAST_CURVATURE <= settings.curvature <= 1.0:
+    if not usual or not CURVATURES.low <= settings.curvature <= CURVATURES.high:
         return None
-    inverse = np.where(state.place > 0, np.diagonal(state.inverse)[state.place - 1], np.nan)
-    found = settings.learning_rate * inverse / (2.0 - settings.curvature)
-    pulled = np.abs(weights(state, settings)) * inverse  # towards 0, by alpha I
-    return np.where(pulled <= PULLED * np.sqrt(found), found, np.nan)
+    count = int(state.counts[1])
+    inverse = state.inverse[:count, :count]
+    found = settings.learning_rate * np.diagonal(inverse) / (2.0 - settings.curvature)
+    pulled = np.abs(inverse @ state.weight[:count])  # towards 0, by alpha I
+    errors = np.where(pulled <= PULLED * np.sqrt(found), found + state.moved[:count] ** 2, np.nan)
+    return np.where(state.place > 0, np.append(errors, np.nan)[state.place - 1], np.nan)
 
 
-swap_classes = negating("weight")
+swap_classes = negating("weight", "moved")
 renumber = with_places_moved
 
 
@@ -215,19 +251,37 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.counts[0] = int(kept * state.counts[0])
 
 
+def _metric(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """The slots (n,) placed, and alpha A (n, n) of them, in their own order."""
+    slots = np.flatnonzero(state.place)
+    place = state.place[slots] - 1
+    return slots, np.linalg.inv(state.inverse[np.ix_(place, place)])
+
+
 def _sums(state: State) -> tuple[np.ndarray, np.ndarray]:
     """alpha A - I (d, d) and alpha A w (d,) of all slots, in their own order."""
-    slots = np.flatnonzero(state.place)
-    here = np.ix_(slots, slots)
-    metric, pull = np.zeros((len(state.place), len(state.place))), np.zeros(len(state.place))
-    place = state.place[slots] - 1
-    metric[here] = np.linalg.inv(state.inverse[np.ix_(place, place)])
-    pull[slots] = metric[here] @ state.weight[place]
+    slots, here = _metric(state)
+    metric = np.zeros((len(state.place), len(state.place)))
+    metric[np.ix_(slots, slots)] = here
     metric[slots, slots] -= 1.0
-    return metric, pull
+    return metric, _times(state, state.weight)
 
 
-gains = metric_gains(_sums)
+def _times(state: State, vector: np.ndarray) -> np.ndarray:
+    """alpha A times a vector by place, of all slots (d,) in their own order."""
+    slots, here = _metric(state)
+    product = np.zeros(len(state.place))
+    product[slots] = here @ vector[state.place[slots] - 1]
+    return product
+
+
+_gains = metric_gains(_sums)
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: what it has added to A, to A w, and to A b."""
+    found = _gains(base, state, settings)
+    return {**found, "moved": _times(state, state.moved) - _times(base, base.moved)}
 
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:
@@ -242,4 +296,5 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     metric += dense(gains["metric"], dimension)
     merged.inverse[:size, :size] = np.linalg.inv(np.eye(size) + metric[np.ix_(slots, slots)])
     merged.weight[:size] = merged.inverse[:size, :size] @ (pull + gains["pull"])[slots]
+    merged.moved[:size] = merged.inverse[:size, :size] @ (_times(base, base.moved) + gains["moved"])[slots]
     return merged

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.model import persistence
 from ouzel.model.answers import Feature
 from ouzel.model.average_example import means_and_spreads
 from ouzel.model.contributions import explained
 from ouzel.model.model import Model
 from ouzel.model.weight_errors import variances_of, weight_intervals
 from ouzel.streams.memory import blocks_from
+from tests.forging import parts_of, write
 
 TRUTH = np.array([-0.3, 1.0, -0.5, 0.25, 0.0, 0.8])  # of the constant first
 
@@ -65,6 +67,21 @@ def test_an_error_has_what_projections_have_moved_a_weight_by():
     more = variances_of(projected)[:6] - variances_of(clipped)[:6]
     assert np.abs(apart).max() > 0.5 * np.sqrt(variances_of(clipped)[:6].max())
     np.testing.assert_allclose(np.sqrt(more), np.abs(apart), rtol=0.05, atol=0.002)
+
+
+def test_a_file_of_before_predicts_and_learns_as_it_did(tmp_path):
+    X, y = logistic(2_000, 0)
+    model = learnt(X[:1_000], y[:1_000], standardize=False)
+    persistence.save(model, tmp_path / "m")
+    described, arrays = parts_of(tmp_path / "m")
+    del arrays["state.0.moved"]
+    write(tmp_path / "old", described, arrays)
+
+    loaded = persistence.load_model(tmp_path / "old")
+
+    for block in blocks_from(X[1_000:], y[1_000:]):
+        np.testing.assert_array_equal(loaded.learn(block).margins, model.learn(block).margins)
+    np.testing.assert_array_equal(loaded.weights(), model.weights())
 
 
 def test_nothing_is_said_where_the_start_still_counts():

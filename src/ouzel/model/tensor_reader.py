@@ -25,6 +25,7 @@ NEWER = {  # arrays that begin anew where a file has none of those that came las
     "effects.": "effects.pairs.",
     "discriminant.": "discriminant.",
     "counts": "counts",
+    "moved": "moved",
     "scale.": "scale.",
 }
 OF_MODELS = {  # arrays with a place for each model, and where that of the discriminant stands

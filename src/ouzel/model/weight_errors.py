@@ -1,6 +1,6 @@
 """Errors of weights: intervals that have the weights of the process that labels come from, where that is justified.
 
-A learner that is `WithErrors` says the variance of each weight under the assumptions that its module states. They hold
+A learner that is `WithErrors` says the expected square of the error of each weight, as its module assumes. This holds
 of one state that learns two classes from features as they are: not where the learner sees standardised features (by
 default, tables of unlike units), forgets, or weighs classes.
 """
@@ -24,7 +24,7 @@ Interval = tuple[float, float]
 
 
 def variances_of(model: Model) -> np.ndarray | None:
-    """Variances (slots,) of the weights of a model of two classes, NaN where not known; None where none are known."""
+    """Expected squares (slots,) of the errors of weights, of two classes, NaN where not known; None for none."""
     two = model.task.name == "classification" and len(model.states) == 1 and len(model.classes) == 2
     plain = not (model.preparation.scales or model.forget or model.class_weight)
     if not (two and plain and offers(model.module, WithErrors)):
@@ -71,5 +71,6 @@ def require_errors(model: Model) -> None:
     if variances_of(model) is None:
         raise OuzelError(
             f"{model.learner.name} knows no error of its weights here: ons does, of two classes with the logistic "
-            "loss, from features as they are (standardize=False), without forget and class_weight"
+            "loss and a curvature of .1 to .5, from features as they are (standardize=False), without forget and "
+            "class_weight"
         )

@@ -5,9 +5,8 @@ the gradient, A = alpha I + sum of (curvature + eta / sqrt(t)) g g', and C the l
     w <- w - A^-1 g
 and before a prediction, to project w upon |w'x| <= C in the norm of A,
     w <- w - (w'x - clip(w'x, -C, C)) A^-1 x / (x' A^-1 x).
-A^-1 is kept, and changes by a matrix of rank one a gradient. An example costs
-the square of the number of slots seen so far, memory is the square of the room for them: for up to some thousand
-features; more are refused.
+A^-1 is kept, and changes by a matrix of rank one a gradient. An example costs the square of the number of slots seen so
+far, memory is the square of the room for them: for up to some thousand features; more are refused.
 
 For the errors of weights b is kept, what projections have moved w by, less what gradients have moved back since:
 b <- b - A^-1 h x x'b, h the second derivative of the loss.
@@ -35,9 +34,7 @@ from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, curvature, derivative
 
 MOST_SLOTS = 2049  # features and the constant
-CURVATURES = Range(
-    0.1, 0.5
-)  # with which errors are known: below, the last steps are still large; above, the first last
+CURVATURES = Range(0.1, 0.5)  # with which errors are known: below, last steps are large; above, first steps last
 PULLED = 1.0 / 3.0  # of the error of a weight: the most that alpha may pull it towards 0 where a variance is returned
 
 

@@ -5,6 +5,9 @@ import json
 import pyarrow.ipc
 import pytest
 
+TABLE = "a,b,y\n1,x,0\n2,y,1\n"
+OTHER = {"t.csv": "c,d,y\n1,2,1\n1,2,0\n", "t.jsonl": '{"c": 1, "d": 2, "y": 1}\n{"c": 1, "d": 2, "y": 0}\n'}
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -108,16 +111,41 @@ def test_columns_that_are_missing_or_not_known_are_named_on_standard_error(ouzel
     assert "columns b are missing: their values count as absent" in ran.err
 
 
-@pytest.mark.parametrize("trained", ["t.csv", "t.jsonl"])
-def test_a_table_of_other_columns_alone_is_named_whatever_the_model_learnt_from(ouzel, tmp_path, trained):
-    (tmp_path / "t.csv").write_text("y,a\n1,2\n0,3\n")
-    (tmp_path / "t.jsonl").write_text('{"y": 1, "a": 2}\n{"y": 0, "a": 3}\n')
-    (tmp_path / "new.csv").write_text("c,d\n1,2\n")
-    ouzel("train", tmp_path / trained, "--label", "y", "--model", tmp_path / "m")
+@pytest.mark.parametrize("command", ["predict", "test"])
+@pytest.mark.parametrize("name", OTHER)
+@pytest.mark.parametrize("trained", ["csv", "jsonl"])
+def test_a_file_without_a_column_of_the_model_is_refused_before_anything_is_written(
+    ouzel, tmp_path, trained, name, command
+):
+    (tmp_path / "learnt.csv").write_text(TABLE)
+    (tmp_path / "learnt.jsonl").write_text('{"a": 1, "b": "x", "y": 0}\n{"a": 2, "b": "y", "y": 1}\n')
+    ouzel("train", tmp_path / f"learnt.{trained}", "--label", "y", "--learner", "ogd", "--model", tmp_path / "m")
+    (tmp_path / name).write_text(OTHER[name])
 
-    said = ouzel("predict", tmp_path / "m", tmp_path / "new.csv", "--only", "labels").err
+    ran = ouzel(command, tmp_path / "m", tmp_path / name)
 
-    assert "columns c, d are not known" in said or "the model knows none of the columns c, d" in said
+    assert ran.status == 2
+    assert ran.out == ""
+    assert f"{name}: has none of the columns that the model knows (a, b); it has c, d; " in ran.err
+
+
+def test_a_test_names_the_columns_that_are_missing_as_a_prediction_does(ouzel, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    ouzel("train", tmp_path / "t.csv", "--label", "y", "--learner", "ogd", "--model", tmp_path / "m")
+    (tmp_path / "new.csv").write_text("a,c,y\n1,1,0\n2,1,1\n")
+
+    said = ouzel("test", tmp_path / "m", tmp_path / "new.csv").err
+
+    assert "columns c are not known to the model, and left out" in said
+    assert "columns b are missing: their values count as absent" in said
+
+
+def test_a_file_of_objects_may_have_features_of_known_columns_as_members(ouzel, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    ouzel("train", tmp_path / "t.csv", "--label", "y", "--learner", "ogd", "--model", tmp_path / "m")
+    (tmp_path / "new.jsonl").write_text('{"b=x": 1}\n')
+
+    assert ouzel("predict", tmp_path / "m", tmp_path / "new.jsonl", "--only", "labels").status == 0
 
 
 def test_a_column_decided_against_first_sight_is_told_and_can_be_said_otherwise(ouzel, tmp_path):

@@ -92,6 +92,8 @@ class Options:
     """A file with the number of examples of each group, as LightGBM has them."""
     unlabelled: bool = False
     """Whether a table may lack a label, as for prediction."""
+    testing: bool = False
+    """Whether labelled examples test a model, and are not learnt."""
     with_key: bool = False
     """Of a log: the key of a message is a member of it, a category."""
     with_headers: bool = False
@@ -163,6 +165,11 @@ class Options:
     def has_column_options(self) -> bool:
         """Whether an option is about single columns."""
         return bool(self.dates or any(getattr(self, name) for name in OF_COLUMNS))
+
+    @property
+    def predicting(self) -> bool:
+        """Whether nothing is learnt, so that columns which the model does not know are left out."""
+        return self.unlabelled or self.testing
 
     def wants(self, column: str | None) -> bool:
         """Whether a column is not left out."""

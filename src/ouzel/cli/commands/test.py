@@ -53,7 +53,8 @@ def run_test(
     remarks: list[str] = []
     for path in models:
         learnt, notes = persistence.load_notes(path)
-        with read(files, format=format, **options.reading_as_learnt(learnt, notes, columns.keywords())) as stream:
+        reading = {**options.reading_as_learnt(learnt, notes, columns.keywords()), "testing": True}
+        with read(files, format=format, **reading) as stream:
             if learns_numbers(learnt.learner) and not (learnt.task.numbers or learnt.task.groups):
                 remarks += classes_in(stream.first(), "train with --task regression to predict numbers")
             stream.first()

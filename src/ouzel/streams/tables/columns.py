@@ -21,6 +21,7 @@ from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_remarks import as_one
 from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.limits import Limits
+from ouzel.streams.model_columns import columns_of_model, require_shared
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.arrow_types import (
@@ -128,28 +129,28 @@ class Columns:
         self._encoded: Encoded = np.empty(0, np.int64), []  # labels of the batch that was read
         names = [column for column in schema.names if is_named(column)]
         check_names(names, self.name, options.limits)
-        predicting = options.unlabelled
+        unlabelled = options.unlabelled
         named = [column for name in OF_COLUMNS for column in getattr(options, name)]
-        self.weight = None if predicting and options.weight not in names else options.weight
-        self.id = None if predicting and options.id not in names else options.id
+        self.weight = None if unlabelled and options.weight not in names else options.weight
+        self.id = None if unlabelled and options.id not in names else options.id
         for column in (name for name in (label, self.weight, options.group, self.id) if name is not None):
             self._check_there(column, names)
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError.at(name, f"holds {kind}; expected numbers or names", column=column)
         for column in (*options.dates, *options.requested.fields, *named):
-            if not (predicting or is_pattern(column) or _may_be_part_of_date(column, names, options)):
+            if not (unlabelled or is_pattern(column) or _may_be_part_of_date(column, names, options)):
                 self._check_there(column, names)
         self.sparse = has_sparse_rows(schema)
         kinds = kinds or ColumnKinds(options)
         aside = {label, self.weight, options.group, self.id}
         features = [] if self.sparse else kinds.wanted([column for column in names if column not in aside])
-        if predicting and options.space.fixed_columns:
-            features = kinds.known_ones(features, name)
+        if options.predicting and options.space.fixed_columns and not self.sparse:
+            features = columns_of_model(features, options.space, name, kinds.say)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
-        elif predicting and features and options.space.kinds and not set(features) & set(options.space.kinds):
-            kinds.say(f"{name}: the model knows none of the columns {listed(features, 5)}")
+        elif options.predicting and not self.sparse:
+            require_shared(features, options.space, name)
         read = {*features, label, options.group, self.id}
         self._texts = [column for column in names if column in read] if typed else []
         self.features = FeatureColumns(

@@ -23,13 +23,13 @@ from ouzel.streams.dates import are_iso, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT, UNDECIDED
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
+from ouzel.streams.model_columns import MOST_KNOWN, require_shared
 from ouzel.streams.options import SAMPLE, Options
 from ouzel.streams.tables.arrow_types import is_dictionary, is_list, is_moment, is_number, is_text, types
 from ouzel.streams.tables.cells import Words, different, is_infinity, texts_of, words_of
 from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
 
-MOST_KNOWN = 4096  # members of objects whose kind is decided; in others each value is what its type says
 MOST_DATE = 64  # most bytes of a date, or of an amount
 STARTS = frozenset("0123456789+-. tTfF")  # of text that may be a number or a truth value
 SHORT = 4  # more than the characters of a mark with blanks
@@ -111,7 +111,8 @@ class ColumnKinds:
     def infer(self, rows: Sequence[Mapping[str, Any]], where: str | None = None) -> None:
         """Decide the kinds of members by the first objects of a stream, whose values have types.
 
-        In a table, at the place `where`, a member of another kind than the known one is refused.
+        In a table, at the place `where`, a member of another kind than the known one is refused; so are objects to
+        predict that have none of the model's columns.
         """
         self.numeric.clear()
         counts: dict[str, list[int]] = {}
@@ -119,6 +120,8 @@ class ColumnKinds:
             for name, value in row.items():
                 if not (isinstance(value, list) or is_missing(value)) and (name in counts or len(counts) < MOST_KNOWN):
                     _count_value(value, counts.setdefault(name, [0] * len(Counts._fields)))
+        if where is not None and counts and self.options.predicting:
+            require_shared(list(counts), self.options.space, where, of_objects=True)
         for name, found in counts.items():
             count = Counts(*found)
             declared, known = self.options.kind_of(name), self.known.get(name)
@@ -130,17 +133,6 @@ class ColumnKinds:
             if self.known[name] == CATEGORY and (numbers or declared == CATEGORY):
                 self.note_other(name, NUMBER)
         self.report()
-
-    def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
-        """The columns that the model knows; says which others there are, and which of the model's are missing."""
-        model = self.options.space.kinds
-        for what, odd in (
-            ("are not known to the model, and left out", [column for column in columns if column not in model]),
-            ("are missing: their values count as absent", [column for column in model if column not in columns]),
-        ):
-            if odd:
-                self.say(f"{name}: columns {listed(odd, 5)} {what}")
-        return [column for column in columns if column in model]
 
     def decide(self, column: str, array: Any, typed: bool, where: str) -> str:
         """The kind of a column, by its cells if nothing else decides; it holds for the rest of the stream.

@@ -42,6 +42,21 @@ def test_a_positive_label_that_no_example_has_is_an_error_with_the_labels_seen(e
     assert ouzel("train", file, *given, "M").status == 0
 
 
+def test_a_positive_label_that_is_not_there_is_said_before_the_end_unless_it_may_be_rare(ouzel, tmp_path):
+    (tmp_path / "t.svm").write_text("2 1:1\n3 1:2\n" * 500 + "1 1:1\n")
+    (tmp_path / "rare.svm").write_text("0 1:1\n" * 1000 + "1 1:2\n")
+    given = ("--learner", "ogd", "--label-positive", "1")
+
+    late, rare = (ouzel("train", tmp_path / name, *given) for name in ("t.svm", "rare.svm"))
+    absent = ouzel("train", tmp_path / "t.svm", *given[:3], "7").err
+
+    assert (late.status, rare.status) == (0, 0)
+    assert "so far" not in late.err.partition("examples")[0] + rare.err.partition("examples")[0]
+    assert absent.index(
+        "so far no label is '7'; its labels are 1, 2, 3; to name another, stop (Ctrl-C)"
+    ) < absent.index("512")
+
+
 def test_so_is_a_number_that_none_is(ouzel, tmp_path):
     (tmp_path / "t.svm").write_text("2 1:1\n3 1:2\n" * 4)
 

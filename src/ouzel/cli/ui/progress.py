@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
 LONGEST_TITLE = 18
 DOUBTFUL = 200  # classes, from which on they may be numbers
+ENOUGH = 1000  # examples, among which the positive label is looked for
 
 
 class Screen:
@@ -36,6 +37,7 @@ class Screen:
         self.title = title
         self.last = ORIGIN
         self.doubted = False
+        self.label_sought = False  # whether the positive label was looked for
         self.remark: str | None = None  # the last one shown
         self.alarms = 0  # that were shown
         self.changed: set[tuple[str, bool]] = set()  # features whose alarms were shown
@@ -93,6 +95,7 @@ class Screen:
         if self.quiet:
             return
         self._doubt(run)
+        self._say_absent_label(run)
         if run.model.remark not in (None, self.remark):
             self.remark = run.model.remark
             self.say(run.model.remark)
@@ -113,6 +116,15 @@ class Screen:
             self.doubted = True
             self.say(f"{classes:,} classes in {examples:,} examples: is this the label?")
             self.say("For numbers to predict stop (Ctrl-C), and choose --loss squared.")
+
+    def _say_absent_label(self, run: Run) -> None:
+        """Say once, after enough examples, that none of several labels is the positive one so far."""
+        positive = None if self.stream is None else self.stream.options.label_positive
+        if positive is None or self.label_sought or run.model.examples < ENOUGH:
+            return
+        self.label_sought = True
+        if positive.absence is not None and len(positive.others) > 1 and 1 not in run.model.classes.known:
+            self.say(f"so far {positive.absence}; to name another, stop (Ctrl-C) and give --label-positive LABEL")
 
     def _say_changes(self, run: Run) -> None:
         """Print the first alarm of each feature that has become higher, or lower."""

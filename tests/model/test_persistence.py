@@ -130,7 +130,7 @@ def test_each_way_a_file_can_be_wrong_has_one_line(tmp_path):
     format, older = (f'\\"format\\": {number:>2}'.encode() for number in (model_file.FORMAT, 7))
     cases = {
         b"": "not a model file, or one cut short",
-        b"+1 1:2\n": "text, as examples are, not a model; `ouzel predict MODEL FILE` has the model first",
+        b"+1 1:2\n": "text, as examples are, not a model; `ouzel train FILE --model MODEL` makes one",
         content[:-5]: "not a model file, or one cut short",
         content[: len(content) // 2]: "not a model file, or one cut short",
         bytes(middle): "the model file is damaged",

@@ -141,5 +141,6 @@ def of_logs(following: Following, files: Sequence[str]) -> dict[str, Any]:
         raise OuzelError("--join-window goes with --labels: the log that labels come from")
     if given and not any(map(is_log, files)):
         flag = flag_of(next(iter(given)))
-        raise OuzelError(f"{flag} is for logs such as {EXAMPLE}; leave it out")
+        instead = ", or name the column of labels with --label" if flag == "--labels" else ""
+        raise OuzelError(f"{flag} is for logs such as {EXAMPLE}; leave it out{instead}")
     return given

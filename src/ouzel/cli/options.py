@@ -6,6 +6,7 @@ its heading in the help is the `panel` of its class.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -202,6 +203,23 @@ def reading_as_learnt(
     given = {**given, "bits": model.bits, "seed": model.seed}
     stored = {name: value for name, value in notes.get("reading", {}).items() if name not in leave}
     return {**stored, **given, "space": model.space, "inherited": tuple(set(stored) - set(given))}
+
+
+def check_order(command: str, model: str, files: Sequence[str], advice: str = "name a file of examples") -> None:
+    """Refuse models among files of examples before anything is read; {} in the `advice` is such a file."""
+    from ouzel.streams.formats.catalogue import is_model
+
+    def begin(name: str) -> bytes:
+        if not os.path.isfile(name):
+            return b""
+        with open(name, "rb") as file:
+            return file.read(9)
+
+    for file in files:
+        if is_model(begin(file)) and not is_model(begin(model)):
+            raise OuzelError(f"{file}: a model, and {model} is none; `ouzel {command} MODEL FILE` has the model first")
+        if is_model(begin(file)):
+            raise OuzelError(f"{file}: a model, not examples; {advice.format(file)}")
 
 
 def pair_of(flag: str, pair: str) -> tuple[str, str]:

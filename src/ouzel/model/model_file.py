@@ -38,6 +38,7 @@ MAGIC = {
     "a database of SQLite": b"SQLite format 3",
 }
 """What files are called that begin so."""
+MAKES_ONE = "`ouzel train FILE --model MODEL` makes one"
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -161,9 +162,9 @@ def _kind_of(path: Path) -> str | None:
         )
     magic = next((name for name, known in MAGIC.items() if start.startswith(known)), None)
     if magic is not None:
-        return f"{magic}, not a model; `ouzel predict MODEL FILE` has the model first"
+        return f"{magic}, not a model; {MAKES_ONE}"
     if start and not any(byte < 9 or 13 < byte < 32 for byte in start):
-        return "text, as examples are, not a model; `ouzel predict MODEL FILE` has the model first"
+        return f"text, as examples are, not a model; {MAKES_ONE}"
     return None
 
 

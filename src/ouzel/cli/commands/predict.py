@@ -100,6 +100,7 @@ def predict(
     if output is not None:
         check_place(Path(output))
         check_ending(output)
+    options.check_order("predict", model, files)
     learnt, notes = persistence.load_notes(model)
     if interval is not None:
         level_of(learnt, interval)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ouzel.cli import options
@@ -46,7 +45,7 @@ def run_test(
     options.check_plot(plot)
     check_save_to(save_to)
     models = [model, *(against or [])]
-    _check_examples(files)
+    options.check_order("test", model, files, "test it beside the first with --against {}")
     if "-" in files and len(models) > 1:
         raise OuzelError("standard input can be read once only; test models beside each other on a file")
     found: dict[str, TestReport] = {}
@@ -81,16 +80,6 @@ def run_test(
         (lambda: {path: report.to_json() for path, report in found.items()}) if json_ else None,
         lambda: _show(found),
     )
-
-
-def _check_examples(files: list[str]) -> None:
-    """Refuse model files given as examples: a safetensors file begins with the length of its JSON."""
-    for file in files:
-        if Path(file).is_file():
-            with open(file, "rb") as opened:
-                length, brace = opened.read(8), opened.read(1)
-            if brace == b"{" and int.from_bytes(length, "little") < Path(file).stat().st_size:
-                raise OuzelError(f"{file}: a model, not examples; test it beside the first with --against {file}")
 
 
 def _show(found: dict[str, TestReport]) -> None:

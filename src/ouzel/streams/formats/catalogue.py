@@ -292,12 +292,23 @@ def by_media_type(media_type: str) -> Format | None:
     return next((format for format in FORMATS.values() if media_type in format.media_types), None)
 
 
+def is_model(head: bytes) -> bool:
+    """Whether bytes begin a file of safetensors, as models are: the length of its JSON, then that.
+
+    >>> is_model(b"\x1c\x02" + bytes(6) + b'{"__metadata__"'), is_model(b'{"label": 1}')
+    (True, False)
+    """
+    return head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 1 << 40
+
+
 def by_content(head: bytes, place: str) -> Format:
     """Detect the format of data that begins with these bytes.
 
     >>> by_content(b'{"label": 1}', "a").name, by_content(b"1 0:3:1 1:1203:0.5", "b").name
     ('jsonl', 'libffm')
     """
+    if is_model(head):
+        raise DataError(f"{place}: a model, not examples; name a file of examples")
     for format in FORMATS.values():
         if head.startswith(format.magic or (b"\0" * 5,)):
             return format

@@ -146,3 +146,28 @@ def test_a_training_of_several_passes_on_a_rare_class_says_what_they_may_do(ouze
     said = ouzel("train", tmp_path / "t.csv", "--label", "label", "--learner", "ogd", "--passes", "2")
 
     assert "warning: class 1 is rare (0.02 of the examples)" in said.out
+
+
+def test_labels_that_a_resumed_model_did_not_have_are_named(ouzel, tmp_path):
+    (tmp_path / "a.csv").write_text(ROWS)
+    (tmp_path / "b.csv").write_text(ROWS.replace("M,", "1,").replace("B,", "0,"))
+    model = tmp_path / "m.ouzel"
+    ouzel("train", tmp_path / "a.csv", "--label", "diagnosis", "--learner", "ogd", "-m", model)
+
+    known, other = (
+        ouzel("train", tmp_path / name, "--resume", model, "-m", tmp_path / "new.ouzel") for name in ("a.csv", "b.csv")
+    )
+
+    assert "new to the model" not in known.err
+    assert "the label 1 is new to the model, which has M, B: learnt as one more class" in other.err
+    assert "the label 0 is new" in other.err
+
+
+def test_many_labels_that_are_new_are_named_once(ouzel, tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1\n2 1:2\n" * 4)
+    (tmp_path / "b.svm").write_text("".join(f"{k} 1:{k}\n" for k in range(3, 40)))
+    ouzel("train", tmp_path / "a.svm", "--learner", "ogd", "-m", tmp_path / "m")
+
+    said = ouzel("train", tmp_path / "b.svm", "--resume", tmp_path / "m", "-m", tmp_path / "m").err
+
+    assert 1 <= said.count("new to the model, which has 1, 2") <= 4

@@ -220,6 +220,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
         session.on_say = screen.say
         try:
             session.recognise()
+            screen.resume(session.model)
             for line in session.remarks:
                 screen.print(line)
             interrupt = DeferredInterrupt(session.run, lambda: session.waiting, session.piped)

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ouzel.errors import printable
+from ouzel.errors import listed, printable
 from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.formatting import NAMES, figure, short
 from ouzel.evaluation.metrics import Scores
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from ouzel.model.model import Model
+
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
 LONGEST_TITLE = 18
 DOUBTFUL = 200  # classes, from which on they may be numbers
+MOST_SAID = 5  # labels of a line
 ENOUGH = 1000  # examples, among which the positive label is looked for
 
 
@@ -39,6 +42,7 @@ class Screen:
         self.doubted = False
         self.label_sought = False  # whether the positive label was looked for
         self.remark: str | None = None  # the last one shown
+        self.classes_before = self.classes_said = 0  # of a model that is resumed
         self.alarms = 0  # that were shown
         self.changed: set[tuple[str, bool]] = set()  # features whose alarms were shown
         self.begun = time.perf_counter()
@@ -96,6 +100,7 @@ class Screen:
             return
         self._doubt(run)
         self._say_absent_label(run)
+        self._say_new_classes(run)
         if run.model.remark not in (None, self.remark):
             self.remark = run.model.remark
             self.say(run.model.remark)
@@ -125,6 +130,22 @@ class Screen:
         self.label_sought = True
         if positive.absence is not None and len(positive.others) > 1 and 1 not in run.model.classes.known:
             self.say(f"so far {positive.absence}; to name another, stop (Ctrl-C) and give --label-positive LABEL")
+
+    def resume(self, model: Model) -> None:
+        """Note the classes of a model that goes on learning."""
+        self.classes_before = self.classes_said = len(model.classes)
+
+    def _say_new_classes(self, run: Run) -> None:
+        """Say which labels a resumed model did not have, the first ones."""
+        known, before, said = run.model.classes.known, self.classes_before, self.classes_said
+        positive = None if self.stream is None else self.stream.options.label_positive
+        if not 0 < before <= said < min(len(known), before + MOST_SAID) or positive is not None:
+            return
+        more, had = ([str(label) for label in some] for some in (known[said:], known[:before]))
+        one, self.classes_said = len(more) == 1, len(known)
+        labels = f"label {more[0]} is" if one else f"labels {listed(more, MOST_SAID)} are"
+        learnt = "one more class" if one else "more classes"
+        self.say(f"the {labels} new to the model, which has {listed(had, MOST_SAID)}: learnt as {learnt}")
 
     def _say_changes(self, run: Run) -> None:
         """Print the first alarm of each feature that has become higher, or lower."""

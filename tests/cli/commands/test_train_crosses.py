@@ -52,6 +52,6 @@ def test_other_crosses_are_refused_in_one_line(ouzel, tmp_path):
         assert len(ran.err.strip().splitlines()) == 1
     assert ouzel("train", path, "--resume", model, "--relearn").status == 0
     assert (
-        "nothing to make the crosses A*Z of is called Z"
+        "has no column or namespace Z, of which the crosses A*Z are made; there are "
         in ouzel("train", path, "--cross", "A*Z", "--learner", "ogd").err
     )

@@ -69,7 +69,9 @@ class Deriver:
         """A line for people if options name fields that the stream did not have."""
         missing = [field for field in self.derived.fields if not any(matches(one, (field,)) for one in self._fields)]
         missing = [] if self.derived.ngrams and missing == ["*"] else missing
-        return [f"{name}: nothing to make {self.derived} of is called {listed(missing)}"] if missing else []
+        there = f"; there are {listed(sorted(filter(str.strip, self._fields)))}" if self._fields else ""
+        wants = f"has no column or namespace {listed(missing)}, of which {self.derived} are made"
+        return [f"{name}: {wants}{there}"] if missing else []
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
         """A block with its derived features, in parts."""

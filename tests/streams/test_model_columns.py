@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 
 import ouzel
@@ -7,6 +6,7 @@ from ouzel.errors import DataError
 from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.model_columns import MOST_KNOWN, require_shared
 
+pd = pytest.importorskip("pandas")
 REFUSED = r"has none of the columns that the model knows \(a, b\); it has c, d; give data with the model's columns"
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": ["x", "y", "x", "y"]})
 

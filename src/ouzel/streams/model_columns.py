@@ -1,4 +1,4 @@
-"""The columns of data to predict, held against those that a model knows."""
+"""Checks that data to predict has columns of the model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from ouzel.errors import DataError, listed
 from ouzel.streams.feature_columns import columns_of_feature
 from ouzel.streams.feature_space import FeatureSpace
+from ouzel.streams.options import MOST_KNOWN
 
-MOST_KNOWN = 4096  # members of objects whose kind is decided; in others each value is what its type says
 FEW = 5  # names in a line
 
 

@@ -18,6 +18,7 @@ from ouzel.streams.positive_label import PositiveLabel
 ON_ERROR = ("raise", "skip")
 MISSING = ("indicator", "absent")
 SAMPLE = 1000
+MOST_KNOWN = 4096  # members of objects whose kind is decided; in others each value is what its type says
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, as of columns
 OF_NAMED = (*OF_COLUMNS, "crosses", "ngrams")
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing", "bins", "hinges")

@@ -90,6 +90,43 @@ def test_columns_alike_are_told_of_in_one_line(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("cells", "place"),
+    [
+        (["1", "2", "?", "oops", "4"], "'oops' in row 5"),
+        (["red", "7", "blue", ""], "7 in row 3"),
+        (["1", "é"], "'é' in row 3"),
+    ],
+)
+def test_a_column_of_numbers_and_words_is_named_with_a_row_that_has_the_rarer_ones(tmp_path, cells, place):
+    (tmp_path / "t.csv").write_text("y,x\n" + "".join(f"1,{cell}\n" for cell in cells))
+
+    with ouzel.read(tmp_path / "t.csv", label="y") as stream:
+        list(stream)
+
+    assert stream.remarks == [
+        f"column 'x': numbers and words ({place}), taken as categories; "
+        "--numeric x reads numbers, --categorical x says so"
+    ]
+
+
+@pytest.mark.parametrize("row", [2000, 150_000])
+@pytest.mark.parametrize("more", ["", ",word"])
+def test_the_first_word_among_numbers_is_named_by_its_row_once(tmp_path, row, more):
+    rows = [f"1,{k % 7}{more}" for k in range(row + 100)]
+    rows[row] = f"1,oops{more}"
+    rows[row + 1] = f"1,again{more}"
+    (tmp_path / "t.csv").write_text(f"y,x{more}\n" + "\n".join(rows))
+
+    with ouzel.read(tmp_path / "t.csv", label="y") as stream:
+        list(stream)
+
+    assert stream.remarks == [
+        f"{tmp_path / 't.csv'}: row {row + 2}, column 'x': 'oops' among numbers is a category of its own; "
+        "if it stands for an unknown value, leave the cell empty"
+    ]
+
+
 @pytest.mark.parametrize("cells", [["49,5", "7,25"], ["1.200.300", "950.5", "-"], ["$1,200.50", "NA"], ["9 %", "10"]])
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_amounts_that_are_words_are_reported(tmp_path, cells, suffix):

@@ -73,7 +73,9 @@ from ouzel.streams.tables.schema import ColumnKinds
 if TYPE_CHECKING:
     from ouzel.streams import interaction_inputs
     from ouzel.streams.interaction_inputs import InputCollector
+    from ouzel.streams.tables import odd_cells
 else:
+    odd_cells = deferred("ouzel.streams.tables.odd_cells")
     interaction_inputs = deferred("ouzel.streams.interaction_inputs")
 
 PLACES = {part: {word: place for place, word in enumerate(words)} for part, words in WORDS.items()}
@@ -185,6 +187,7 @@ class FeatureColumns:
             self.ids = {column: self._id(column, options.bits) for column in columns}
         except UnexpectedError as error:
             raise DataError.at(name, error.found, error.expected) from None
+        self.above = 0  # rows of the table before the batch, lines above it counted
         self._fast_path: FastPath | None = None
         self._slots = slots
         self._decided: tuple[dict[str, str], FeatureSpace] | None = None
@@ -197,7 +200,7 @@ class FeatureColumns:
         """The kind of each column, and the space of the features of all of them."""
         if self._decided is None:
             kinds = {
-                column: self.kinds.decide(column, batch.column(column), self.typed, self.name)
+                column: self.kinds.decide(column, batch.column(column), self.typed, self.name, self.above)
                 for column in self.columns
             }
             self.kinds.report()
@@ -213,6 +216,7 @@ class FeatureColumns:
         n = batch.num_rows
         self._inputs = interaction_inputs.InputCollector(self.options.derived) if self.options.derived else None
         kinds, space = self.decided(batch)
+        before = self.kinds.mixed
         read = self._read_fast(batch, kinds) if n else None
         rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
         dates = [column for column in self.columns if kinds[column] == DATE]
@@ -232,10 +236,23 @@ class FeatureColumns:
                 rows = with_more(rows, np.concatenate([[0], np.cumsum(missing)]), *(part[missing] for part in buffers))
             if wrong.any():
                 refused.append((column, wrong))
+        if before is not self.kinds.mixed:
+            self._say_words_among_numbers(batch, [column for column in self.kinds.mixed if column not in before])
         space = space if space.mixed == self.kinds.mixed else space._replace(mixed=self.kinds.mixed)
         inputs = None if self._inputs is None else self._inputs.inputs(n)
         in_slots = read is not None and self._fast_path is not None and self._fast_path.in_slots
         return Features(rows, Names.joined(names), space, inputs, in_slots), refused
+
+    def _say_words_among_numbers(self, batch: TableBatch, columns: Sequence[str]) -> None:
+        """Say where columns of numbers have their first word, unless the model has had some."""
+        for column in columns:
+            known = column in self.options.space.mixed or self.kinds.known.get(column) != NUMBER
+            found = None if known or column not in batch.schema.names else odd_cells.first_word(batch.column(column))
+            if found is not None:
+                row, word = found
+                place = f"{self.name}: row {self.above + row + 1}, column {column!r}"
+                said = f"{word[: odd_cells.LONGEST]!r} among numbers is a category of its own"
+                self.kinds.say_once(f"{place}: {said}; if it stands for an unknown value, leave the cell empty")
 
     def _read_fast(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories by the fast path; None if it cannot read them."""

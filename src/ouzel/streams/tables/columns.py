@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow
 
+from ouzel.deferred import deferred
 from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
@@ -21,7 +22,6 @@ from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_remarks import as_one
 from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.limits import Limits
-from ouzel.streams.model_columns import columns_of_model, require_shared
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.arrow_types import (
@@ -46,6 +46,11 @@ from ouzel.streams.tables.column_buffers import Features, read_sparse
 from ouzel.streams.tables.csv_cells import SkippedRows, TableBatch, TokenizedRows, as_arrow
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.values import KNOWN
+
+if TYPE_CHECKING:
+    from ouzel.streams import model_columns
+else:
+    model_columns = deferred("ouzel.streams.model_columns")  # of data to predict
 
 MOST_TEXT = 1 << 24  # bytes of names in rows that are read together
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
@@ -146,11 +151,11 @@ class Columns:
         aside = {label, self.weight, options.group, self.id}
         features = [] if self.sparse else kinds.wanted([column for column in names if column not in aside])
         if options.predicting and options.space.fixed_columns and not self.sparse:
-            features = columns_of_model(features, options.space, name, kinds.say)
+            features = model_columns.columns_of_model(features, options.space, name, kinds.say)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
         elif options.predicting and not self.sparse:
-            require_shared(features, options.space, name)
+            model_columns.require_shared(features, options.space, name)
         read = {*features, label, options.group, self.id}
         self._texts = [column for column in names if column in read] if typed else []
         self.features = FeatureColumns(
@@ -215,6 +220,7 @@ class Columns:
             refuse(unsound, "values", "expected as many finite values as indices")
             refuse(wrong, "indices", f"expected ids from 0 to {MOST_ID}")
         else:
+            self.features.above = self.above + self.rows
             features, found = self.features.read(batch)
             for column, cells in found:
                 refuse(cells == NOT_FINITE, column, FINITE)

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ouzel.deferred import deferred
 from ouzel.errors import DataError, listed
 from ouzel.kernels.jit import kernel
 from ouzel.numerals import is_amount
@@ -23,18 +24,25 @@ from ouzel.streams.dates import are_iso, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT, UNDECIDED
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
-from ouzel.streams.model_columns import MOST_KNOWN, require_shared
-from ouzel.streams.options import SAMPLE, Options
+from ouzel.streams.options import MOST_KNOWN, SAMPLE, Options
 from ouzel.streams.tables.arrow_types import is_dictionary, is_list, is_moment, is_number, is_text, types
 from ouzel.streams.tables.cells import Words, different, is_infinity, texts_of, words_of
 from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
+
+if TYPE_CHECKING:
+    from ouzel.streams import model_columns
+    from ouzel.streams.tables import odd_cells
+else:
+    model_columns = deferred("ouzel.streams.model_columns")
+    odd_cells = deferred("ouzel.streams.tables.odd_cells")
 
 MOST_DATE = 64  # most bytes of a date, or of an amount
 STARTS = frozenset("0123456789+-. tTfF")  # of text that may be a number or a truth value
 SHORT = 4  # more than the characters of a mark with blanks
 ADVICE = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
 MIXED = f"numbers and words, {ADVICE}"
+SOME = "numbers and words ({1}), " + ADVICE  # with a place where one of the rarer ones is
 CODES = f"numbers written like codes, with zeros before them, {ADVICE}"
 AMOUNTS = (
     "words such as 1,5 or $5 or 9%, taken as categories; written 1.5 or 5 they are numbers; --categorical {0} says so"
@@ -61,6 +69,7 @@ class ColumnKinds:
         self._strict: dict[str, bool] = {}
         self._lines: set[str] = set()  # lines that were said
         self._remarks: dict[str, list[str]] = {}  # columns by what there is to say of them
+        self._places: dict[str, str] = {}  # of a cell of the rarer kind, by column
         options.check_kinds(self.known)
 
     def say_once(self, line: str) -> None:
@@ -121,7 +130,7 @@ class ColumnKinds:
                 if not (isinstance(value, list) or is_missing(value)) and (name in counts or len(counts) < MOST_KNOWN):
                     _count_value(value, counts.setdefault(name, [0] * len(Counts._fields)))
         if where is not None and counts and self.options.predicting:
-            require_shared(list(counts), self.options.space, where, of_objects=True)
+            model_columns.require_shared(list(counts), self.options.space, where, of_objects=True)
         for name, found in counts.items():
             count = Counts(*found)
             declared, known = self.options.kind_of(name), self.known.get(name)
@@ -134,10 +143,10 @@ class ColumnKinds:
                 self.note_other(name, NUMBER)
         self.report()
 
-    def decide(self, column: str, array: Any, typed: bool, where: str) -> str:
+    def decide(self, column: str, array: Any, typed: bool, where: str, above: int = 0) -> str:
         """The kind of a column, by its cells if nothing else decides; it holds for the rest of the stream.
 
-        A column of another kind than the known one is refused; `where` is the place of the table.
+        A column of another kind than the known one is refused; `where` names the table, `above` its first row.
         """
         if is_list(array.type):
             self._check(column, self.known.setdefault(column, LIST), LIST, where)
@@ -151,6 +160,8 @@ class ColumnKinds:
             self._check(column, known, self._kind_of_cells(column, array, typed, known), where)
         elif known is None:
             self.known[column] = declared or self._kind_of_cells(column, array, typed, None)
+            if column in self._remarks.get(MIXED, ()):
+                self._places[column] = odd_cells.place_of_odd(array.slice(0, self.options.sample or SAMPLE), above)
         kind = array.type.value_type if is_dictionary(array) else array.type
         if self.known[column] == CATEGORY and (declared == CATEGORY or is_number(kind)):
             self.note_other(column, NUMBER)
@@ -197,7 +208,9 @@ class ColumnKinds:
         for what, columns in self._remarks.items():
             one = len(columns) == 1
             names = f"column {columns[0]!r}" if one else f"columns {listed(columns, 5)}"
-            self.say(f"{names}: {what.format(shlex.quote(columns[0]) if one else 'NAME')}")
+            place = self._places.get(columns[0]) if one and what is MIXED else None
+            what = SOME if place else what
+            self.say(f"{names}: {what.format(shlex.quote(columns[0]) if one else 'NAME', place)}")
         self._remarks.clear()
 
     def _by_counts(self, column: str, count: Counts) -> str:

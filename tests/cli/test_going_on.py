@@ -404,3 +404,15 @@ def test_an_interruption_waits_until_what_was_held_out_is_judged(trained, monkey
     assert (first.status, last.status) == (130, 0)
     assert len(calls) > 2
     assert same("whole", "m")
+
+
+def test_an_error_counts_what_this_run_has_learnt(ouzel, trained):
+    write("a.svm", LINES[:100])
+    write("b.svm", [*LINES[100:110], BAD])
+    write("c.svm", [BAD])
+    trained("m", "a.svm", *OGD)
+
+    unsaved, nothing = ouzel("train", "b.svm", "--resume", "m").err, trained("n", "c.svm", "--resume", "m").err
+
+    assert "10 examples were learnt before it and no model was written" in unsaved
+    assert "learnt before" not in nothing

@@ -77,6 +77,8 @@ def test_the_option_is_named_as_it_was_given(ouzel, arguments, said):
 
 
 def test_an_option_of_nobody_is_answered_as_ever(ouzel):
+    hyphens = ouzel("train", "a.vw", "--loss-function", "logistic").err
+    assert hyphens == "ouzel: `--loss-function logistic` of Vowpal Wabbit is `--loss LOSS` here\n"
     assert ouzel("train", "a.vw", "--xyzzy").err == "ouzel: No such option: --xyzzy; see `ouzel train --help`\n"
 
 

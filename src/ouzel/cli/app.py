@@ -117,7 +117,7 @@ def answered(arguments: list[str]) -> int:
         foreign = _of_another_program(error, arguments)
         if foreign is not None:
             return _complain(foreign)
-        return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
+        return _complain(_message(error, arguments))
     except (Interrupted, KeyboardInterrupt) as interrupt:
         print(f"\nouzel: stopped{f'; {interrupt}' if str(interrupt) else ''}", file=sys.stderr)
         return INTERRUPTED
@@ -131,6 +131,19 @@ def answered(arguments: list[str]) -> int:
     except OSError as error:
         reason = f"{error.filename or 'standard output'}: {error.strerror or error}"
         return _complain("; ".join([reason, *_notes(error)]))
+
+
+def _message(error: Any, arguments: list[str]) -> str:
+    """Return the sentence of an error of the arguments, with the help to see."""
+    from ouzel.cli.renamed_options import COMMANDS_ELSEWHERE
+
+    here = COMMANDS_ELSEWHERE.get(next(iter(arguments), ""))
+    if here is not None:
+        return f"{arguments[0]} is called {here} here; see `ouzel {here} --help`"
+    message = str(error.format_message()).rstrip(".")
+    if message == "Missing argument 'FILE'":
+        message += ": a file, or - for standard input"
+    return f"{message}; see `ouzel {_command(arguments)}--help`"
 
 
 def _of_another_program(error: Any, arguments: list[str]) -> str | None:

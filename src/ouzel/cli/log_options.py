@@ -115,8 +115,8 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
                 raise OuzelError(f"--{name} goes with --sql: what is to be read of the database")
         if not files:
             raise OuzelError(
-                f"Missing argument 'FILE': files, a log such as {EXAMPLE}, or a query with --sql; "
-                "see `ouzel train --help`"
+                "Missing argument 'FILE': files (- is standard input), "
+                f"a log such as {EXAMPLE}, or a query with --sql; see `ouzel train --help`"
             )
         return list(files)
     if files:

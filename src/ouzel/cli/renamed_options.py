@@ -41,6 +41,16 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 }
 """Names that other programs have, each with the options here of which a command has one."""
 
+COMMANDS_ELSEWHERE = {
+    "evaluate": "test",
+    "fit": "train",
+    "learn": "train",
+    "score": "test",
+    "tune": "compare",
+    "weights": "top",
+}
+"""Names that commands have in other programs."""
+
 
 def named_elsewhere(option: str, command: str, known: Collection[str]) -> str | None:
     """Say what an option of another library, or of Python, is called here; None if it is not known.

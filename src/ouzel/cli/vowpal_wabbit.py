@@ -243,14 +243,17 @@ def find(name: str) -> Option | None:
 def answer(option: str, arguments: Sequence[str]) -> str | None:
     """Return the answer to an unknown option among the arguments; None if it is not one of Vowpal Wabbit's.
 
+    An option may be written with hyphens for its underscores.
+
     >>> answer("-f", ["train", "a.vw", "-f", "a.model"])
     '`-f a.model` of Vowpal Wabbit is `--model MODEL` here'
     """
-    found = find(option)
+    name = option if find(option) is not None else f"--{option.removeprefix('--').replace('-', '_')}"
+    found = find(name)
     if found is None:
         return None
     place = next(k for k, given in enumerate(arguments) if _stands_in(option, given))
-    argument = arguments[place + 1 : place + 2] if found.argument_of(option) and arguments[place] == option else []
+    argument = arguments[place + 1 : place + 2] if found.argument_of(name) and arguments[place] == option else []
     return f"`{' '.join([arguments[place], *argument])}` {FOREIGN} {found.here}"
 
 

@@ -89,7 +89,9 @@ def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
     scores = Scores(own.task)
     rows = predicted = 0
     unknown: Any = None
+    has_columns = False
     for block in as_stream(stream):
+        has_columns = has_columns or bool(block.space.kinds)
         outcome = own.evaluate(block)
         scores.add(outcome)
         rows += block.rows
@@ -97,10 +99,11 @@ def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
         unknown = _first_label(block) if unknown is None and not scores.examples else unknown
     if not scores.examples:
         known = ", ".join(map(repr, own.classes.in_order()[:SHOWN])) + ", …" * (len(own.classes) > SHOWN)
-        labels = "" if unknown is None or not known else f": the first is {unknown!r}, the model has {known}"
-        raise DataError(
-            f"no example has a label that the model knows{labels}; name the column of labels with", label="COLUMN"
-        )
+        labels = f" that the model knows: the first is {unknown!r}, the model has {known}" if known else ""
+        lacking = f"no example has a label{'' if unknown is None else labels}"
+        if not has_columns:
+            raise DataError(f"{lacking}; give examples with labels of the model")
+        raise DataError(f"{lacking}; name the column of labels with", label="COLUMN")
     figures = {name: figure for name, figure in scores.figures().items() if figure is not None}
     order = own.classes.order()
     return TestReport(

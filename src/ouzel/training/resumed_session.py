@@ -43,7 +43,7 @@ class ResumedSession(Session):
             if given is not None and given != known:
                 raise contradiction(resume, name, given, known)
         session = cls._around(model, files, options, {**stored, **options.reading})
-        session.resume = resume
+        session.resume, session.examples_before = resume, model.examples
         session.inherited = tuple(set(stored) - set(options.reading))
         session.given = {"passes": options.passes, "holdout_every": options.holdout_every}
         stored_run = notes.get("run", {})

@@ -88,6 +88,7 @@ class Session:
     remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
     written: bool = False  # whether this session has saved its model
     saved: int | None = None  # examples the model on disk has learnt
+    examples_before: int = 0  # that the model had learnt before this session
     resumed_at: tuple[int, int] = (0, 0)  # position of the run when this session resumed it
     following: dict[str, Any] | None = None  # options of reading a log: start, end, gaps
     block_cache: BlockCache | None = None  # of parsed blocks, with --cache
@@ -260,11 +261,10 @@ class Session:
         if self.saved is not None:
             known = "the first example" if self.saved == 1 else f"the first {self.saved:,} examples"
             return f"{self.output} holds {known}; the same command with --resume {self.output} goes on after that"
-        if not self.model.examples:
-            return ""
-        learnt = "1 example was" if self.model.examples == 1 else f"{self.model.examples:,} examples were"
-        lost = f"{learnt} learnt before it and no model was written"
-        return f"{lost}; --model OUT writes one" if self.output is None else lost
+        count = self.model.examples - self.examples_before
+        learnt = "1 example was" if count == 1 else f"{count:,} examples were"
+        lost = f"{learnt} learnt before it and no model was written" if count else ""
+        return f"{lost}; --model OUT writes one" if count and self.output is None else lost
 
     def _open(self) -> BlockStream:
         options = {**self.reading, "space": self._space, "inherited": self.inherited, "cache": self.block_cache}

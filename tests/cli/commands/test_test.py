@@ -47,10 +47,19 @@ def test_examples_of_no_known_class_are_left_out_and_counted(ouzel, model, tmp_p
 
     assert "1  left out: no label, or not a known class" in " ".join(ran.out.split("\n")).replace("   ", "  ")
     path.write_text("7 1:1\n")
-    unknown = "no example has a label that the model knows: the first is 7, the model has -1, 1; name the column"
+    unknown = "no example has a label that the model knows: the first is 7, the model has -1, 1; give examples with"
     assert unknown in ouzel("test", model, path).err
     path.write_text("1:1\n")
-    assert "no example has a label that the model knows; name the column" in ouzel("test", model, path).err
+    assert "no example has a label; give examples with labels" in ouzel("test", model, path).err
+
+
+def test_of_a_table_whose_labels_are_not_known_the_column_is_asked_for(ouzel, tmp_path):
+    (tmp_path / "t.csv").write_text("y,z,a\nno,1,1\nyes,2,2\n")
+    ouzel("train", tmp_path / "t.csv", "--label", "y", "--ignore", "z", "--learner", "ogd", "--model", tmp_path / "m")
+
+    said = ouzel("test", tmp_path / "m", tmp_path / "t.csv", "--label", "z").err
+
+    assert "the first is 1, the model has 'no', 'yes'; name the column of labels with --label COLUMN" in said
 
 
 def test_a_picture_is_drawn_of_classes_and_refused_of_numbers(ouzel, model, small, tmp_path):

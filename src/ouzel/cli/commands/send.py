@@ -40,6 +40,9 @@ def send(
         raise missing("`ouzel send`", str(error.name), "serve") from None
     from ouzel.evaluation.formatting import figures
 
+    address = next((file for file in files if file.startswith(("http://", "https://"))), None)
+    if address is not None:
+        raise OuzelError(f"{address}: an address, not a file; name the service with --to {address}")
     counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)
     begun, shown, first = time.perf_counter(), 0, None
     with Client(to, token=None if token is None else read_token(token), model=name) as client:

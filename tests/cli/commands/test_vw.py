@@ -54,8 +54,15 @@ def stream(tmp_path):
         ("t.vw --passes 2 --holdout_period 5 --holdout_off", ["ouzel train t.vw --passes 2 --loss squared"]),
         ("-i m --audit_regressor w.csv -d t.vw", ["ouzel top m --all --output w.csv"]),
         ("-i m --no_stdin --readable_model w.csv", ["ouzel top m --all --output w.csv"]),
-        ("-d t.txt --csv --loss_function hinge", ["ouzel train t.txt --format csv --label _label --loss hinge"]),
-        ("-d t.json --json", ["ouzel train t.json --format jsonl --label _label --loss squared"]),
+        (
+            "-d t.txt --csv --loss_function hinge",
+            ["ouzel train t.txt --format csv --label _label --ignore '_tag*' --loss hinge"],
+        ),
+        (
+            "-d t.json --json --loss_function hinge",
+            ["ouzel train t.json --format jsonl --label _label --id _tag --text _text --loss hinge"],
+        ),
+        ("--daemon --json", ["ouzel serve --data served --label _label --text _text --loss squared"]),
         ("-d t.json --json -t -i m", ["ouzel test m t.json --format jsonl"]),
         ("t.vw --keep ab --ignore c --loss_function hinge",
          ["ouzel train t.vw --loss hinge --ignore 'c*' --only-columns 'a*' --only-columns 'b*'"]),
@@ -339,3 +346,25 @@ def test_the_page_for_people_from_vowpal_wabbit_shows_what_is_printed(ouzel):
     for command in commands:
         words, _, printed = command.partition("\n")
         assert ouzel(*words.split()).out == printed
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "features"),
+    [
+        ("--csv", "_label,_tag,a\n1,t1,2\n-1,t2,1\n", {"a"}),
+        ("--csv", "_label,a\n1,2\n-1,1\n", {"a"}),
+        (
+            "--json",
+            '{"_label":1,"_tag":"t1","u":{"a":2}}\n{"_label":-1,"_text":"x y","u":{"a":1}}\n',
+            {"u.a", "x", "y"},
+        ),
+    ],
+)
+def test_tags_of_objects_and_tables_are_no_features(ouzel, tmp_path, monkeypatch, option, text, features):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t").write_text(text)
+
+    assert ouzel("vw", "--run", "-d", "t", option, "--sgd", "--loss_function", "logistic", "-f", "m").status == 0
+
+    (of_class,) = ouzel("top", "m", "--json").json
+    assert {name for name, _ in of_class["features"]} - {"(intercept)"} == features

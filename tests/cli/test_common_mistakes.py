@@ -171,3 +171,14 @@ def test_many_labels_that_are_new_are_named_once(ouzel, tmp_path):
     said = ouzel("train", tmp_path / "b.svm", "--resume", tmp_path / "m", "-m", tmp_path / "m").err
 
     assert 1 <= said.count("new to the model, which has 1, 2") <= 4
+
+
+def test_of_a_single_class_weights_speak_for_nothing(ouzel, tmp_path):
+    (tmp_path / "one.svm").write_text("1 1:1\n1 2:1\n" * 4)
+    (tmp_path / "two.svm").write_text("1 1:1\n2 2:1\n" * 4)
+
+    one, two = (ouzel("train", tmp_path / name, "--learner", "ogd").out for name in ("one.svm", "two.svm"))
+
+    assert "1 alone: nothing to learn" in one
+    assert "speak for" not in one
+    assert "(positive weights speak for 2)" in two

@@ -110,7 +110,8 @@ def _show_features(model: Model, top: int) -> None:
             print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
         return
     label, column = columns[0]
-    print(f"{ranking(model)} features" + ("" if label is None else f" (positive weights speak for {printable(label)})"))
+    speaks = label is not None and len(model.classes) > 1  # of one class alone weights have no side
+    print(f"{ranking(model)} features" + (f" (positive weights speak for {printable(label)})" if speaks else ""))
     for line in feature_lines(column):
         print(line)
 

@@ -18,7 +18,7 @@ from ouzel.model.room import make_room
 FORGETFUL = [name for name, learner in LEARNERS.items() if isinstance(learner.module, protocol.Fading)]
 FAMILIES = ("ogd", "adagrad", "adagrad-rda", "ftrl-proximal", "son-oja", "son-fd", "arow", "arow-full")
 CONFIDENT = [name for name, learner in LEARNERS.items() if learner.module_name == "gaussian.rule"]
-FROZEN = ("arow", "arow-full", "scw1", "narow", "narow-full", "nherd", "nherd-full")
+FROZEN = ("arow", "arow-full", "scw1", "nherd", "nherd-full")
 """Those of them that a turned rule, learnt before, keeps wrong for as many examples and more."""
 
 

@@ -51,9 +51,14 @@ def arow(w, S, x, y, t, r=1.0):
     return w + (1 - m) * beta * y * S @ x, S - beta * np.outer(S @ x, S @ x)
 
 
-def narow(w, S, x, y, t, b=10.0):
-    v = x @ S @ x
-    return arow(w, S, x, y, t, r=v / (b * v - 1)) if v > 1 / b else (w, S)
+def narow(w, S, x, y, t, b=1.0):
+    """Orabona's own code of it, DOGMA: theta, whose product with S is w, gains y x whatever r is."""
+    m, v = y * (w @ x), x @ S @ x
+    r = v / (b * v - 1) if v > 1 / b else np.inf
+    if m * (r / (v + r) if r < np.inf else 1.0) >= 1:
+        return w, S
+    theta, narrower = np.linalg.solve(S, w) + y * x, S - np.outer(S @ x, S @ x) / (v + r)
+    return narrower @ theta, narrower
 
 
 def nherd(w, S, x, y, t, C=1.0):

@@ -168,7 +168,7 @@ class NAROWClassifier(Named, Classifier):
     learners: ClassVar[Learners] = {("diagonal",): "narow", ("full",): "narow-full"}
 
     covariance: Literal["diagonal", "full"] = "diagonal"
-    bound: float = 10.0
+    bound: float = 1.0
     prior: float = 1.0
     pairwise: bool = True
 

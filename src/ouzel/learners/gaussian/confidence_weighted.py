@@ -66,9 +66,9 @@ def _(settings, case):
     margin, variance = case.margin, case.variance
     phi = normal_quantile(settings.confidence)
     if not settings.by_variance:
-        alpha = mean_step(margin, variance, phi)
+        alpha = max(mean_step(margin, variance, phi), 0.0)
         return alpha, covariance_step(alpha, variance, phi)
     half = 1.0 + 2.0 * phi * margin
     root = sqrt(max(half * half - 8.0 * phi * (margin - phi * variance), 0.0))
-    alpha = (root - half) / (4.0 * phi * variance)
+    alpha = max((root - half) / (4.0 * phi * variance), 0.0)
     return alpha, 2.0 * alpha * phi / (1.0 + 2.0 * alpha * phi * variance)

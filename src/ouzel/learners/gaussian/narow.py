@@ -1,9 +1,13 @@
-"""NAROW: AROW whose regularisation follows the variance.
+"""NAROW: second-order learning with a regularisation that follows the variance, and first-order learning below it.
 
-Orabona & Crammer (2010), "New Adaptive Algorithms for Online Classification", NIPS, section 5. When the margin m < 1
-and b v > 1, with r = v / (b v - 1),
-    beta = 1 / (v + r),    alpha = (1 - m) beta;
-else r is infinite and nothing moves. An importance weight divides r, as in `arow`.
+Orabona & Crammer (2010), "New Adaptive Algorithms for Online Classification", NIPS, section 5, as in Orabona's DOGMA
+(`narow_train`). With w = S theta and r = v / (b v - 1) where b v > 1, infinite elsewhere, an example whose margin with
+it counted, m r / (v + r), is below 1 adds y x to theta and x x' / r to the inverse of S:
+    beta = 1 / (v + r),    alpha = (r - m) beta;    of an infinite r    beta = 0,    alpha = 1.
+So S narrows until variances are 1 / b, and stays what it is while w goes on. Where m is above r, w moves back: S has
+narrowed along x. LIBOL divides y x by r as well, so it learns nothing where r is infinite. The default b is DOGMA's.
+
+An importance weight counts an example so many times in theta and in the inverse of S.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from ouzel.learners.shared_settings import PRICE, Full, Pairwise, Prior
 
 
 class Settings(NamedTuple):
-    bound: Annotated[float, PRICE, "b; where the variance is below 1 / b nothing is learnt"] = 10.0
+    bound: Annotated[float, PRICE, "b: variances narrow to 1 / b"] = 1.0
     prior: Prior = 1.0
     full: Full = False
     pairwise: Pairwise = True
@@ -23,8 +27,10 @@ class Settings(NamedTuple):
 
 @step.register(Settings)
 def _(settings, case):
-    excess = settings.bound * case.variance - 1.0
-    if not (case.margin < 1.0 and excess > 0.0):
-        return 0.0, 0.0
-    beta = 1.0 / (case.variance + case.variance / (excess * case.importance))
-    return (1.0 - case.margin) * beta, beta
+    m, v, weight = case.margin, case.variance, case.importance
+    excess = settings.bound * v - 1.0
+    if excess <= 0.0:
+        return (weight if m < 1.0 else 0.0), 0.0
+    r = v / excess
+    beta = 1.0 / (v + r / weight)
+    return ((r - m) * beta if m * r * beta < weight else 0.0), beta

@@ -162,7 +162,7 @@ def learn_pair(state, indices, values, scores, target, wrong, importance, settin
     if not (isfinite(margin * margin) and 0.0 < variance < LIMIT):
         return
     alpha, beta = step(settings, MarginStats(margin, variance, importance, state.seen[0]))
-    if alpha > 0.0 and is_sound(alpha, variance) and isfinite(beta):
+    if alpha != 0.0 and is_sound(alpha, variance) and isfinite(beta):
         state.updates[0] += 1.0
         move(state, indices, values, target, wrong, alpha, beta, settings.pairwise)
 

@@ -38,4 +38,5 @@ def _(settings, case):
         square, n = phi * phi, variance + 0.5 / price
         root = phi * sqrt(square * (margin * variance) ** 2 + 4.0 * n * variance * (n + variance * square))
         alpha = (root - margin * (2.0 * n + square * variance)) / (2.0 * n * (n + variance * square))
+    alpha = max(alpha, 0.0)
     return alpha, covariance_step(alpha, variance, phi)

@@ -145,13 +145,12 @@ class AROWClassifier(Named, Classifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NAROWClassifier(Named, Classifier):
-    """AROW whose regularisation follows the variance (Orabona & Crammer 2010).
+    """NAROW: second order down to a variance, first order below it (Orabona & Crammer 2010).
 
     Parameters
     ----------
     covariance : the diagonal, or, for up to 4,096 features, the whole; one of "diagonal", "full"
-    bound : b; once the variance of a margin is below 1 / b its examples are not learnt, late classes neither; a
-        number from 1e-12 to 1e12
+    bound : b: variances narrow to 1 / b; a number from 1e-12 to 1e12
     prior : variance of the weights of a margin before any example; a number from 1e-9 to 1e9
     pairwise : a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL
     class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`

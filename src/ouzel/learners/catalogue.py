@@ -125,7 +125,7 @@ LEARNERS = {
         _rule("arow", "gaussian.arow", "adaptive regularisation of weights"),
         _rule("scw1", "gaussian.soft_confidence_weighted", "soft confidence-weighted I"),
         _rule("scw2", "gaussian.soft_confidence_weighted", "soft confidence-weighted II", squared=True),
-        _rule("narow", "gaussian.narow", "AROW with a regularisation that follows the variance"),
+        _rule("narow", "gaussian.narow", "second order down to a variance of the margin, first order below it"),
         _rule("nherd", "gaussian.nherd", "normal herding"),
         _rule("iellip", "gaussian.iellip", "improved ellipsoid method"),
         _learner(

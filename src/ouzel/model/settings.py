@@ -64,6 +64,8 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
     loss = values.get("loss")
     if "largest" in kind._fields and isinstance(loss, REGRESSION) and not isinstance(loss, OF_ANY_UNIT):
         values = {"largest": inf} | values  # how large is not known
+    if hasattr(kind, "defaults_of"):
+        values = kind.defaults_of(loss) | values
     settings = kind(**checked(kind, values, f"of {learner.name}"))
     return settings.completed() if hasattr(settings, "completed") else settings  # what some settings make of others
 

@@ -151,3 +151,19 @@ def test_the_importance_of_arow_multiplies_its_loss():
 @pytest.mark.parametrize("probability", [0.55, 0.75, 0.9, 0.99, 0.9999])
 def test_the_normal_quantile_is_exact_enough(probability):
     assert normal_quantile(probability) == pytest.approx(ndtri(probability), abs=1e-9)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", ["narow", "narow-full"])
+def test_narow_goes_on_learning_where_variances_have_narrowed_to_the_bound(name):
+    """A turned rule finds the covariance as narrow as it gets, and is learnt all the same."""
+    X, classes = stream(4000, 4, 2, seed=5)
+    classes = np.where(np.arange(4000) < 2000, classes, 1 - classes)
+
+    _, halfway, _, _ = learn(name, X[:2000], classes[:2000], 2)
+    _, state, scores, _ = learn(name, X, classes, 2)
+
+    field = "variance" if name == "narow" else "covariance"
+    np.testing.assert_allclose(getattr(state, field), getattr(halfway, field), rtol=0.5, atol=0.05)
+    wrong = scores.argmax(axis=1) != classes
+    assert wrong[3000:].mean() < wrong[1000:2000].mean() + 0.05

@@ -191,7 +191,7 @@ _gains, _onto = averaging(_bets, _rebuilt)
 
 
 def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base: weights and wealths by examples, sizes of gradients, and the largest."""
+    """What a worker has learnt beyond its base: weights and wealths by examples, sizes, and the largest."""
     return {
         **_gains(base, state, settings),
         "sizes": rows_of(state.table[:, SIZES] - base.table[:, SIZES]),

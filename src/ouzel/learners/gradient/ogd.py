@@ -3,11 +3,14 @@
 Zinkevich (2003), "Online Convex Programming and Generalized Infinitesimal Gradient Ascent", ICML. On example t
     w <- w - rate_t * l'(w.x, y) * x,    rate_t = learning_rate / t^power.
 The first example steps by the full learning rate; power = 1/2 is the paper's step, power = 0 a constant one.
+
+A step on the gradient descends if it is at most 2 / (beta x'x), where l'' is at most beta. So the default is
+1 / (8 beta), with beta = 1/4 of the logistic loss and 1 of the squared one and of the smooth hinges.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +19,11 @@ from ouzel.layout import float32, float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import bounded, margin_of, reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Loss, Power, Rate
+from ouzel.learners.shared_settings import STEP, Loss, Power
 from ouzel.learners.states import negating
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic, SmoothedHinge, Squared, SquaredHinge, derivative
+
+STEEPER = (Squared, SquaredHinge, SmoothedHinge)  # beta = 1, four times the logistic loss's
 
 
 class State(NamedTuple):
@@ -28,8 +33,13 @@ class State(NamedTuple):
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    learning_rate: Rate = 0.5
+    learning_rate: Annotated[float, STEP, "step size; by default 0.125 of losses whose second derivative is 1"] = 0.5
     power: Power = 0.5
+
+    @staticmethod
+    def defaults_of(loss: Any) -> dict[str, float]:
+        """Defaults that a loss asks for in place of others."""
+        return {"learning_rate": 0.125} if isinstance(loss, STEEPER) else {}
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -5,7 +5,7 @@ Zinkevich (2003), "Online Convex Programming and Generalized Infinitesimal Gradi
 The first example steps by the full learning rate; power = 1/2 is the paper's step, power = 0 a constant one.
 
 A step on the gradient descends if it is at most 2 / (beta x'x), where l'' is at most beta. So the default is
-1 / (8 beta), with beta = 1/4 of the logistic loss and 1 of the squared one and of the smooth hinges.
+1 / (8 beta), with beta = 1/4 of the logistic loss and 1 of the squared one; other losses have that of the logistic.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from ouzel.learners.limits import bounded, margin_of, reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import STEP, Loss, Power
 from ouzel.learners.states import negating
-from ouzel.terms.losses import Logistic, SmoothedHinge, Squared, SquaredHinge, derivative
-
-STEEPER = (Squared, SquaredHinge, SmoothedHinge)  # beta = 1, four times the logistic loss's
+from ouzel.terms.losses import Logistic, Squared, derivative
 
 
 class State(NamedTuple):
@@ -33,13 +31,13 @@ class State(NamedTuple):
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    learning_rate: Annotated[float, STEP, "step size; by default 0.125 of losses whose second derivative is 1"] = 0.5
+    learning_rate: Annotated[float, STEP, "step size; 0.125 by default for the squared loss"] = 0.5
     power: Power = 0.5
 
     @staticmethod
     def defaults_of(loss: Any) -> dict[str, float]:
         """Defaults that a loss asks for in place of others."""
-        return {"learning_rate": 0.125} if isinstance(loss, STEEPER) else {}
+        return {"learning_rate": 0.125} if isinstance(loss, Squared) else {}
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -293,3 +293,15 @@ def test_a_service_weighs_classes_as_a_model_of_python_does(start):
     figures = client.get("/v1/model").json()
     assert figures["rare_share"] == 9 / 60
     assert {"auc", "average_precision", "recall", "f1"} < set(figures)
+
+
+def test_a_model_of_a_service_learns_and_is_tested_by_files_without_ids(client, tmp_path):
+    client.post("/v1/learn", json=[{"_id": f"e{k}", "label": "ab"[k % 2], "x": k % 2} for k in range(20)])
+    client.post("/v1/snapshot")
+    served, table, trained = (str(tmp_path / name) for name in ("served.ouzel", "t.csv", "trained.ouzel"))
+    (tmp_path / "served.ouzel").write_bytes(client.get("/v1/snapshot").content)
+    (tmp_path / "t.csv").write_text("x,label\n0,a\n1,b\n")
+
+    assert run(["test", served, table]) == 0
+    for model in (served, str(tmp_path / "model" / "base.ouzel")):
+        assert run(["train", table, "--resume", model, "--model", trained, "--json"]) == 0

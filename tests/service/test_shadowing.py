@@ -152,6 +152,12 @@ def test_a_start_without_the_promoted_model_says_so(start, tmp_path, capsys):
     assert "promoted" not in capsys.readouterr().err
 
 
+def test_a_model_that_is_named_twice_is_refused_before_anything_is_written(tmp_path, capsys):
+    assert run(["serve", "--data", str(tmp_path / "new"), "--shadow", "model"]) == 2
+    assert "the model 'model' is named twice" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
 def test_an_alarm_has_the_number_of_its_example_in_the_log_after_a_restart_too(start):
     client = start()
     learn_rule(client, range(1000), 1)
@@ -367,3 +373,18 @@ def test_a_shadow_of_version_0_2_goes_on_where_it_stood(start, tmp_path):
     wait_for(client, "next", 30)
 
     assert client.get("/v1/models/next/log?format=jsonl").text == client.get("/v1/models/model/log?format=jsonl").text
+
+
+def test_a_model_that_was_demoted_follows_from_the_example_at_which_it_was(start):
+    client = start(names=("model", "next"), shadow=True)
+    client.post("/v1/learn", json=[{"label": k % 2, "x": k} for k in range(20)])  # without ids, by which to know them
+    client.post("/v1/models/next/promote")
+    client.post("/v1/learn", json=[{"label": k % 2, "x": -k} for k in range(5)])
+    client.__exit__(None, None, None)
+    client = start(names=("next", "model"), shadow=True)
+    wait_for(client, "model", 25)
+
+    logs = [client.get(f"/v1/models/{name}/log?format=jsonl").text for name in ("model", "next")]
+    assert logs[0] == logs[1]
+    assert client.post("/v1/models/model/promote").json() == {"first": "model"}
+    assert client.get("/v1/model").json()["examples"] == 25

@@ -12,7 +12,7 @@ from ouzel.files import write_atomically
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
-from ouzel.service.shadowing import PROMOTION, BehindError, Shadowing
+from ouzel.service.shadowing import PROMOTION, BehindError, Shadowing, end_of
 
 if TYPE_CHECKING:
     from ouzel.service.predictor import Followed
@@ -83,6 +83,7 @@ class Service:
                 await shadowing.catch_up(deadline)
                 await shadowing.stop()
                 await asyncio.to_thread(shadow.log.take_over, leader.log.feeds())
+                await asyncio.to_thread(leader.log.take_over, [end_of(shadow)])  # should it follow one day
                 await asyncio.to_thread(write_promoted, shadow.folder.path.parent, shadow.name)
                 self.shadowing, self.first_name, fed = None, shadow.name, shadow
                 leader.set_feeds([])

@@ -18,7 +18,7 @@ from ouzel.flags import flag_of
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.settings import in_words
-from ouzel.service.example_log import Entry, Log
+from ouzel.service.example_log import Entry, Feed, Log
 from ouzel.service.folder import LOG, OF_JSON, Folder, lines_read
 from ouzel.service.served import Served
 from ouzel.service.submission import Source, Submitted
@@ -53,7 +53,7 @@ class Shadowing:
         self.shadow = shadow
         self.on_alarm = on_alarm
         self.position = self._stored_position()  # in the log of the leader; None before an alarm
-        self._identity = {"kind": KIND, "topic": leader.name}
+        self._identity = _identity_of(leader)
         self._turn = asyncio.Lock()  # held while examples are learnt
         self._ending = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -137,7 +137,7 @@ class Shadowing:
     def _stored_position(self) -> Position | None:
         """Return the position in the log of the leader after the last example that needs no learning."""
         for entry in self.shadow.log.feeds():
-            if entry["identity"] == {"kind": KIND, "topic": self.leader.name}:
+            if entry["identity"] == _identity_of(self.leader):
                 return Position.from_json(entry["position"])
         key = self.shadow.log.last_key() or ""  # in logs of version 0.2.0, `NAME:NUMBER`
         key = key if key.startswith(f"{self.leader.name}:") else self.shadow.folder.follows
@@ -152,6 +152,16 @@ class Shadowing:
             before = alarms[-1].example - 1
             self.shadow.folder.write_follows(f"{self.leader.name}:{before}")
             self.position = Position(last={"": before})
+
+
+def _identity_of(leader: Served) -> dict[str, str]:
+    """Return what names the log of a leader among the logs that a shadow reads."""
+    return {"kind": KIND, "topic": leader.name}
+
+
+def end_of(leader: Served) -> Feed:
+    """Return the position, as logs store it, of a model that has learnt all examples of a leader's log."""
+    return Source(_identity_of(leader), Position(last={"": leader.log.last()})).as_feed([])
 
 
 ALIKE = (*OF_JSON, *OF_MESSAGES, "bits", "seed")

@@ -252,6 +252,21 @@ def test_how_columns_are_read_is_remembered(ouzel, tmp_path):
     assert ouzel("predict", model, path, "--only", "labels").out.split() == ["1", "-1"] * 30
 
 
+def test_a_file_may_lack_a_column_that_its_model_ignores(ouzel, tmp_path):
+    rows = "30,office,high\n20,farm,low\n" * 30
+    (tmp_path / "income.csv").write_text(f"age,work,income\n{rows}")
+    (tmp_path / "without.csv").write_text("work,income\n" + rows.replace("30,", "").replace("20,", ""))
+    model = tmp_path / "m"
+    ouzel("train", tmp_path / "income.csv", "--label", "income", "--ignore", "age", "--model", model)
+
+    misspelt = ouzel(
+        "train", tmp_path / "income.csv", "--label", "income", "--ignore", "aeg", "--model", tmp_path / "n"
+    )
+    assert "has no column 'aeg'" in misspelt.err
+    assert ouzel("test", model, tmp_path / "without.csv").status == 0
+    assert ouzel("train", tmp_path / "without.csv", "--resume", model, "--model", model).status == 0
+
+
 def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path):
     """Killed again and again at different moments, the run ends as one that never was."""
     path, model, whole = tmp_path / "big.svm", tmp_path / "m", tmp_path / "whole"

@@ -54,11 +54,13 @@ class Models:
 
     @property
     def names(self) -> list[str]:
-        """Names of all models, the first one first; an OuzelError refuses one that names no folder."""
+        """Names of all models, the first one first; an OuzelError refuses one that names no folder, or two alike."""
         names = [self.name, *(self.extra_model or []), *([self.shadow] if self.shadow else [])]
         for name in names:
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
                 raise OuzelError(f"--name takes letters, digits, - and _, at most 64; got {name!r}")
+        if twice := sorted(name for name in set(names) if names.count(name) > 1):
+            raise OuzelError(f"the model {twice[0]!r} is named twice; --name, --extra-model and --shadow name one each")
         return names
 
 

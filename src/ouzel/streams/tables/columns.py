@@ -18,6 +18,7 @@ from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_names import is_named
 from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.feature_specs import is_pattern
+from ouzel.streams.formats.records import ID
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_remarks import as_one
 from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of
@@ -144,7 +145,8 @@ class Columns:
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError.at(name, f"holds {kind}; expected numbers or names", column=column)
         for column in (*options.dates, *options.requested.fields, *named):
-            if not (unlabelled or is_pattern(column) or _may_be_part_of_date(column, names, options)):
+            optional = unlabelled or is_pattern(column) or _may_lack(column, options)
+            if not (optional or _may_be_part_of_date(column, names, options)):
                 self._check_there(column, names)
         self.sparse = has_sparse_rows(schema)
         kinds = kinds or ColumnKinds(options)
@@ -308,6 +310,11 @@ def _chosen(batch: pyarrow.RecordBatch, kept: np.ndarray) -> pyarrow.RecordBatch
     """The rows of a batch that are kept (n,) bool. PyArrow concatenates any type, but filters few."""
     edges = np.flatnonzero(np.diff(kept, prepend=False, append=False)).reshape(-1, 2)
     return pyarrow.concat_batches([batch.slice(0, 0), *(batch.slice(start, stop - start) for start, stop in edges)])
+
+
+def _may_lack(column: str, options: Options) -> bool:
+    """Return whether a table may lack a column that is ignored: an id of a service, or what a model has not learnt."""
+    return column in options.ignore and (column == ID or bool(options.space.kinds))
 
 
 def _may_be_part_of_date(column: str, names: Sequence[str], options: Options) -> bool:

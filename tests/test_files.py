@@ -166,7 +166,7 @@ def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_no
 
 
 def test_who_comes_second_is_told_who_holds_the_lock(tmp_path, writer):
-    told = rf"m: process {writer.pid} on \S+ \(since \d+-.*: ouzel .*m\) is training into this file; wait for it to end"
+    told = rf"m: process {writer.pid} on \S+ \(since \d+-.*: ouzel .*m\) is at work on this file; wait for it to end"
     with pytest.raises(OuzelError, match=told), locked(tmp_path / "m"):
         pass
 
@@ -182,7 +182,7 @@ def test_the_lock_of_a_link_is_that_of_the_file(tmp_path):
 
     with (
         locked(tmp_path / "m"),
-        pytest.raises(OuzelError, match="is training into this file"),
+        pytest.raises(OuzelError, match="is at work on this file"),
         locked(tmp_path / "link"),
     ):
         pass

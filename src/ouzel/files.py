@@ -105,7 +105,7 @@ def locked(path: str | Path) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise OuzelError(
-            f"{path}: {_holder(beside)} is training into this file; wait for it to end, stop it, or name another file"
+            f"{path}: {_holder(beside)} is at work on this file; wait for it to end, stop it, or name another file"
         ) from None
     except OSError as error:
         raise OuzelError(f"{path}: cannot be locked ({error.strerror or error}); name another file") from None

@@ -132,7 +132,7 @@ def test_a_second_training_into_one_model_is_told_who_holds_it(folder):
     assert second.returncode == 2
     assert second.stderr.count("\n") == 1
     assert f"ouzel: m: process {first.pid} on " in second.stderr
-    assert "train - --learner ogd --model m) is training into this file; wait for it to end, stop it" in second.stderr
+    assert "train - --learner ogd --model m) is at work on this file; wait for it to end, stop it" in second.stderr
     assert first.returncode == 0, err
     assert load_model(folder / "m").examples == 300
     assert sorted(entry.name for entry in folder.iterdir()) == ["m", "small.svm", "words.csv"]

@@ -68,6 +68,37 @@ def test_what_a_service_refuses_is_one_line(client):
         client.label("unknown", 1)
 
 
+def test_what_is_no_example_and_an_address_that_is_none_are_one_line(client, running, monkeypatch):
+    monkeypatch.setattr("ouzel.service.client.FIRST_WAIT", 0.0)
+    for given in ([{"label": "a", "x": 1.0}], "x", 5):
+        with pytest.raises(ouzel.OuzelError, match="in place of an example; expected a dictionary such as"):
+            client.learn(given)
+    with pytest.raises(ouzel.OuzelError, match="found a str in place of an example"):
+        client.predict(["x"])
+    with (
+        ouzel.Client(f"{running.address}/v1/learn") as wrong,
+        pytest.raises(ouzel.OuzelError, match="give the address without /v1 and what follows"),
+    ):
+        wrong.model()
+    with ouzel.Client(running.address.removeprefix("http://")) as other:
+        assert other.model()["examples"] == client.model()["examples"]
+
+
+def test_a_service_that_wants_a_token_is_told_by_the_name_of_the_option(monkeypatch, capsys, tmp_path):
+    transport = httpx.MockTransport(lambda request: httpx.Response(401, json={"detail": "give a token"}))
+    whole = httpx.Client
+    monkeypatch.setattr(httpx, "Client", lambda **given: whole(**given, transport=transport))
+    (tmp_path / "t.csv").write_text("x,label\n1,a\n")
+    with (
+        ouzel.Client("http://localhost:1") as client,
+        pytest.raises(ouzel.OuzelError, match="asks for a token that it knows; give one with token="),
+    ):
+        client.model()
+
+    assert run(["send", str(tmp_path / "t.csv"), "--to", "localhost:1"]) == 2
+    assert "asks for a token that it knows; give one with --token" in capsys.readouterr().err
+
+
 def test_no_service_is_one_line(monkeypatch):
     monkeypatch.setattr("ouzel.service.client.FIRST_WAIT", 0.001)
     with pytest.raises(ouzel.OuzelError, match="cannot be reached"), ouzel.Client("http://127.0.0.1:9") as client:
@@ -140,6 +171,14 @@ def test_a_port_is_one_of_those_that_there_are(tmp_path, capsys):
     for address in ("http://localhost:70000", "localhost:8000", "ftp://localhost"):
         assert run(["send", str(tmp_path / "a.jsonl"), "--to", address]) == 2
         assert address in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_found_before_a_model_begins(running, tmp_path, capsys):
+    port = running.address.rpartition(":")[2]
+
+    assert run(["serve", "--data", str(tmp_path / "new"), "--learner", "ogd", "--port", port]) == 2
+    assert f"127.0.0.1:{port}: cannot listen there" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_sent_file_is_summed_up_for_people(running, tmp_path, capsys):

@@ -289,6 +289,6 @@ def test_the_command_lists_snapshots_and_rolls_back(folder, capsys):
     assert Path(found["file"]).exists()
     with locked(folder.base):
         assert run(["rollback", str(folder.path.parent), "--example", "50"]) == 2
-    assert "is training into this file" in capsys.readouterr().err
+    assert "is at work on this file" in capsys.readouterr().err
     assert run(["rollback", str(folder.path.parent), "--name", "other"]) == 2
     assert "has no model; give the folder of a service" in capsys.readouterr().err

@@ -305,3 +305,12 @@ def test_a_model_of_a_service_learns_and_is_tested_by_files_without_ids(client, 
     assert run(["test", served, table]) == 0
     for model in (served, str(tmp_path / "model" / "base.ouzel")):
         assert run(["train", table, "--resume", model, "--model", trained, "--json"]) == 0
+
+
+def test_a_prediction_is_a_class_as_it_is_listed_where_classes_are_words_and_numbers(client):
+    for k in range(30):
+        said = client.post("/v1/learn", json={"label": [1, "late", 2.5][k % 3], f"x{k % 3}": 1.0}).json()
+    predicted = [client.post("/v1/predict", json={f"x{k}": 1.0}).json()["prediction"] for k in range(3)]
+
+    assert said["prediction"] in client.get("/v1/model").json()["classes"] == [1, 2.5, "late"]
+    assert predicted == [1, "late", 2.5]

@@ -4,6 +4,7 @@ import pytest
 
 from ouzel.cli.app import run
 from ouzel.errors import OuzelError
+from ouzel.model.importance import most_important
 from ouzel.service.folder import Folder, begin
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.owner import Owner
@@ -96,3 +97,20 @@ def test_options_that_contradict_a_served_model_name_a_way_on_that_a_service_has
 
     with pytest.raises(OuzelError, match="trained with --learner adagrad; leave the option out to go on, or begin"):
         begin(folder, None, "ogd", {}, {"label": "y"})
+
+
+def test_what_is_most_important_is_computed_once_for_each_state_of_a_model(tmp_path, monkeypatch):
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, {})
+    owner, log = folder.open()
+    computed = []
+    monkeypatch.setattr(
+        "ouzel.service.owner.most_important", lambda *given: computed.append(1) or most_important(*given)
+    )
+    for _ in range(2):
+        owner.learn([owner.reading.line(b'{"label": 1, "x": 2}', None, False).example])
+        for n in (5, 5, 3):
+            owner.top(n)
+    log.close()
+
+    assert len(computed) == 4

@@ -142,6 +142,8 @@ def _read(
     except FileNotFoundError:
         raise OuzelError(f"{path}: there is no such model file; `ouzel train … --model {path}` makes one") from None
     except OSError as error:
+        if Path(path).is_dir():
+            raise OuzelError(f"{path}: a folder, not a model file; of a service's, name a snapshot in it") from None
         raise OuzelError(f"{path}: cannot be read ({error.strerror or error})") from None
     except MemoryError:
         raise OuzelError(f"{path}: is larger than the memory that is left") from None

@@ -24,6 +24,7 @@ LINES = find("jsonl").media_types[0]
 AT_ONCE = 2000  # lines of a stream in one request
 TRIES, FIRST_WAIT = 6, 0.2  # seconds, doubled after each try
 TRANSIENT = (408, 429, 503)  # statuses after which another try may succeed
+UNAUTHORIZED, NOT_FOUND = 401, 404
 
 Example = Mapping[str, Any]
 
@@ -43,6 +44,7 @@ class Client:
         self, address: str, *, token: str | None = None, model: str | None = None, timeout: float = 60.0
     ) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
+        address = address if "://" in str(address) else f"http://{address}"
         try:
             self._client = httpx.Client(base_url=address, headers=headers, timeout=timeout)
         except (httpx.InvalidURL, TypeError) as error:
@@ -66,9 +68,10 @@ class Client:
 
         An example with the same id is learnt once; the id may also be its member `_id`.
         """
-        key = id if id is not None or "_id" in example else uuid.uuid4().hex
+        members = as_json(example)
+        key = id if id is not None or "_id" in members else uuid.uuid4().hex
         headers = {} if key is None else {"Idempotency-Key": key}
-        return self._json("POST", "learn", json=as_json(example), headers=headers)
+        return self._json("POST", "learn", json=members, headers=headers)
 
     def learn_many(self, examples: Iterable[Example]) -> Iterator[dict[str, Any]]:
         """Learn examples as they come; yield a summary of each request: how many were learnt, repeated, refused."""
@@ -129,6 +132,14 @@ class Client:
             else:
                 if response.is_success:
                     return response
+                if response.status_code == UNAUTHORIZED:
+                    raise OuzelError(
+                        f"{self._client.base_url}: asks for a token that it knows; give one with", token="…"
+                    )
+                if response.status_code == NOT_FOUND and "/v1" in self._client.base_url.path:
+                    raise OuzelError(
+                        f"{self._client.base_url}: not found; give the address without /v1 and what follows"
+                    )
                 if response.status_code not in TRANSIENT or not left:
                     raise OuzelError(f"{self._client.base_url}: {_detail(response)}")
             time.sleep(wait)
@@ -143,6 +154,11 @@ def as_json(example: Example) -> dict[str, Any]:
     >>> as_json({"label": "late", "at": date(2024, 1, 31)})
     {'label': 'late', 'at': '2024-01-31'}
     """
+    if not isinstance(example, Mapping):
+        raise OuzelError(
+            f"found a {type(example).__name__} in place of an example; expected a dictionary such as "
+            '{"distance": 7.5}; learn_many and predict take lists of them'
+        )
     found = {}
     for name, value in example.items():
         try:

@@ -79,6 +79,7 @@ class Owner:
         self.remarks = ColumnRemarks(self.model.bits)  # of this start of the service
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
+        self._top: tuple[Any, list[dict[str, Any]]] = (None, [])  # the last one, and for what it was asked
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
 
     @property
@@ -158,8 +159,13 @@ class Owner:
     def top(self, n: int) -> list[dict[str, Any]]:
         """Return the n most important columns, features and pairs of each class; learning goes on meanwhile."""
         with self.lock:
+            asked = self.learnt, n
+            if asked == self._top[0]:
+                return self._top[1]
             frozen = self._frozen()
-        return as_json(frozen, most_important(frozen, n), n)
+        found = as_json(frozen, most_important(frozen, n), n)
+        self._top = asked, found
+        return found
 
     def _frozen(self) -> Model:
         """Return the model as it is now; the caller holds the lock."""
@@ -252,8 +258,11 @@ def answers_of(model: Model, margins: np.ndarray) -> list[Answer]:
     if not (model.task.numbers or len(model.classes)):
         return [_of_few_classes(model, None) for _ in range(len(margins))]
     found = model.task.answers(model, margins)
-    columns: dict[str, list[Any]] = {"prediction": found.predicted.tolist()}
     names = list(map(str, found.classes))
+    columns: dict[str, list[Any]] = {"prediction": found.predicted.tolist()}
+    if found.predicted.dtype.kind == "U":  # also of classes that are words and numbers
+        by_name = dict(zip(names, found.classes, strict=True))
+        columns["prediction"] = [by_name[name] for name in columns["prediction"]]
     if not model.task.numbers:
         if found.margins.shape[1] == 1:
             columns["margin"] = found.margins[:, 0].tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -66,6 +67,8 @@ class Place:
 
     def check(self) -> Tokens | None:
         """Return the tokens; raise OuzelError if the configuration is not valid."""
+        if self.workers and not hasattr(os, "fork"):
+            raise OuzelError("--workers needs processes that can be forked, which this system does not have")
         if (self.certificate is None) != (self.key is None):
             raise OuzelError("TLS needs both --certificate and --key")
         for path in (self.certificate, self.key):
@@ -77,6 +80,11 @@ class Place:
                 "a line of it"
             )
         return None if self.tokens is None else Tokens.read(self.tokens)
+
+    def check_address(self) -> None:
+        """Raise OuzelError if nothing can listen at the address."""
+        with listening_socket(self.host, self.port):
+            pass
 
     def sound_parts(self) -> Iterator[str]:
         """Check address, tokens and feeds without serving: yield a line on each, or raise OuzelError."""

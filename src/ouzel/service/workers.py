@@ -163,11 +163,10 @@ def trouble_of(place: Path) -> Path:
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket for processes to share; raise OuzelError if that fails."""
-    if not hasattr(os, "fork"):
-        raise OuzelError("--workers needs processes that can be forked, which this system does not have")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    """Return a listening socket, which processes may share; raise OuzelError if that fails."""
     try:
+        families = {found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+        family = socket.AF_INET if socket.AF_INET in families else socket.AF_INET6
         return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "ports end at 65535"

@@ -165,3 +165,8 @@ def test_notes_that_make_no_sense_are_one_line(ouzel, table, tmp_path, progress)
 
     assert (ran.status, ran.err.count("\n")) == (2, 1)
     assert "makes no sense" in ran.err
+
+
+def test_a_folder_in_the_place_of_a_model_is_named_as_one(ouzel, tmp_path):
+    for arguments in (["info", tmp_path], ["predict", tmp_path, tmp_path / "t.csv"]):
+        assert "a folder, not a model file; of a service's, name a snapshot in it" in ouzel(*arguments).err

@@ -366,7 +366,7 @@ def test_what_no_header_says_is_refused_in_one_line(name, settings, said):
 @pytest.mark.parametrize(("name", "settings", "said"), [
     ("ogd", {}, "awm, adagrad, ftrl-proximal learn"),
     ("awm", {"cell_bits": 8}, "plain settings"),
-    ("adagrad", {"standardize": True}, "plain settings"),
+    ("adagrad", {"standardize": True}, "it scales features"),
     ("adagrad", {"forget": 100.0}, "--half-life"),
     ("adagrad", {"class_weight": "balanced"}, "--class-weight"),
     ("ftrl-proximal", {"task": "regression"}, "--raw-targets"),

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from ouzel.errors import DataError
+from ouzel.errors import DataError, UnexpectedError
 from ouzel.kernels.bytes import not_ascii
 from ouzel.kernels.jit import kernel
 from ouzel.kernels.sort import TURN, count_smaller_among
@@ -15,7 +15,7 @@ from ouzel.streams.dates import PARTS, date_parts, is_iso
 from ouzel.streams.dates import WORDS as WORDS_OF_PARTS
 from ouzel.streams.formats import json_lines, json_names
 from ouzel.streams.formats.json_lines import PlainObjects
-from ouzel.streams.formats.json_python import JsonExamples
+from ouzel.streams.formats.json_python import JsonExamples, object_of
 from ouzel.streams.formats.json_scalars import read_date
 from ouzel.streams.kernels.lines import count_lines
 from ouzel.streams.labels import labels_in
@@ -425,3 +425,12 @@ def test_two_members_whose_ids_are_equal_by_chance_are_two_features_of_any_large
     fast, slow = outcome(path, True, monkeypatch, bits=10), outcome(path, False, monkeypatch, bits=10)
 
     assert fast == slow
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (b"5", "a number"), (b"null", "null"), (b'"x"', "a string"), (b"true", "a truth value"), (b"[1]", "a list"),
+])  # fmt: skip
+def test_what_is_no_object_is_named_by_a_word_of_json(text, said):
+    with pytest.raises(UnexpectedError) as raised:
+        object_of(text)
+    assert raised.value.found == said

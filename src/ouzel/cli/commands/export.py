@@ -22,8 +22,8 @@ def export(
     """Export a model as an ONNX graph, or as a header of C for a device.
 
     A graph returns the labels, margins and probabilities of `ouzel predict`; OUT.json is the rule by which names of
-    features become its inputs. A header of C99 needs nothing beside it: it predicts, and awm, adagrad and ftrl-proximal
-    go on learning in it; `ouzel import` takes back what they have learnt. Other learners are refused.
+    features become its inputs. A header of C99 needs nothing beside it. It predicts; awm, adagrad and ftrl-proximal
+    also go on learning in it, and `ouzel import` takes back what they have learnt.
 
     Example: ouzel export a9a.ouzel a9a.onnx
     """
@@ -52,4 +52,6 @@ def _of_header(model: Model) -> str:
     from ouzel.exporting.device.learner_code import hindrance
 
     why = hindrance(model)
-    return "it goes on learning on the device" if why is None else f"it predicts and does not learn: {why}"
+    if why is not None:
+        return f"it predicts and does not learn: {why}"
+    return "it goes on learning on the device, by values as they are: it scales none"

@@ -210,6 +210,8 @@ def serve(
                 said = adapt_shadow(folder, leader, write=False)
                 print(said or f"{folder.path}: reads what {leader.path} reads")
         return
+    if not models.init:
+        place.check_address()  # before a model begins, which would outlive a service that cannot
     print(begin(folders[0], models.model, learner, settings, reading, given), file=sys.stderr)
     if models.init:
         return

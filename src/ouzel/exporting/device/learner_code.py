@@ -72,10 +72,12 @@ def hindrance(model: Model) -> str | None:
     if part_of(model) is None:
         if model.learner.name not in PARTS:
             return f"of the learners {', '.join(PARTS)} learn on a device"
-        return (
-            f"{model.learner.name} learns there by its plain settings: with --standardize no, and of numbers with "
-            "--raw-targets"
-        )
+        preparation = model.preparation
+        if preparation.scales or preparation.places:
+            return "it scales features, and a device learns by values as they are: take --standardize no, and one scale"
+        if model.task.numbers and model.scale_targets:
+            return "it scales the numbers that it predicts, which a device does not: take --raw-targets"
+        return f"{model.learner.name} learns there by its plain settings alone"
     if type(model.loss) not in SLOPES:
         return f"the loss {model.loss!r} is not written in C; take one such as logistic"
     if type(getattr(settings, "penalty", NoPenalty())) not in (NoPenalty, L1):

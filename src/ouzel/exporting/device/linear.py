@@ -57,7 +57,7 @@ def code_of(expression: Expression, order: list[int]) -> Code:
     """The code of an expression, whose margins come in an order; OuzelError for one that a header does not have."""
     if expression.effects is not None:
         raise OuzelError(
-            "the model has learnt effects of columns of numbers, which are tables that a header does not have; "
+            "the model has learnt effects of columns, which are tables that a header does not have; "
             "train it again with --set forms=raw"
         )
     weights = expression.weights

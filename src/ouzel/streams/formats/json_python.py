@@ -27,6 +27,7 @@ from ouzel.streams.values import BadValueError, is_of_other_kind, plain_value
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is an error unless the other half follows
 BLANKS = re.compile(r"[ \t\r\n]*")
+KINDS = {int: "a number", float: "a number", str: "a string", bool: "a truth value", type(None): "null", list: "a list"}
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
 
@@ -302,8 +303,7 @@ def object_of(line: bytes) -> dict[str, Any]:
     """The object in a line; ValueError or RecursionError if there is none."""
     row = value_of(line)
     if not isinstance(row, dict):
-        kind = type(row).__name__
-        raise UnexpectedError(f"an {kind}" if kind == "int" else f"a {kind}", EXAMPLE)
+        raise UnexpectedError(KINDS[type(row)], EXAMPLE)
     return row
 
 

@@ -73,7 +73,8 @@ class RedisStream(ConnectedLog):
         except redis.RedisError as error:
             raise DataError.at(self.name, f"does not answer ({error}); is the address right?") from None
         if kind != b"stream":
-            raise DataError.at(self.name, f"there is no such stream (it is {kind.decode()}); is its name right?")
+            other = "" if kind == b"none" else f" (what has the name is a {kind.decode()})"
+            raise DataError.at(self.name, f"there is no such stream{other}; is its name right?")
 
     def identity(self) -> dict[str, str]:
         """Name of the stream; Redis has no further id of one."""

@@ -154,7 +154,10 @@ def query_of(address: str) -> Query:
     host = parts.netloc.rpartition("@")[2]
     shown = sql.strip() if len(sql.strip()) <= SHOWN else f"{sql.strip()[:SHOWN]}…"
     if not sql.strip():
-        raise OuzelError(f"{parts.scheme}://{host}{parts.path}: what is to be read of it? Ask with --sql 'SELECT …'")
+        raise OuzelError(
+            f"{parts.scheme}://{host}{parts.path}: what is to be read of it? Ask with --sql 'SELECT …', or "
+            "with #SELECT … at the end of the address"
+        )
     return Query(parts.scheme, place, f"{parts.scheme}://{host}{parts.path}: {shown}", sql.strip().rstrip(";"), cursor)
 
 

@@ -83,3 +83,26 @@ def test_numbers_of_a_model_of_a_byte_budget_are_known_too(start):
     client.post("/v1/learn", json={"label": 1, "x": "oops"})
 
     assert len(remarks(client)) == 1
+
+
+@pytest.mark.parametrize(("labels", "said"), [
+    ([0, 1, 0, "x", "y"], "example 4 has the label 'x', and classes are numbers: learnt as a class of its own"),
+    (["a", "b", 5], "example 3 has the label 5, and classes are words: learnt as a class of its own"),
+    (["a", "b", "c"], None),
+    ([0, "1", 2.5], None),
+])  # fmt: skip
+@pytest.mark.parametrize("one_by_one", [True, False])
+def test_a_label_of_another_kind_than_the_classes_is_remarked_once_with_its_example(start, labels, said, one_by_one):
+    client, examples = start(), [{"label": label, "x": 1} for label in labels]
+    for body in examples if one_by_one else [examples]:
+        assert client.post("/v1/learn", json=body).status_code == 200
+    remarks = [line for line in client.get("/v1/model").json()["warnings"] if "has the label" in line]
+
+    assert [line.partition("; ")[0] for line in remarks] == ([] if said is None else [said])
+
+
+def test_numbers_that_are_predicted_are_no_classes(start):
+    client = start(settings={"loss": "squared"})
+    client.post("/v1/learn", json=[{"label": k, "x": 1} for k in range(3)])
+
+    assert not [line for line in client.get("/v1/model").json()["warnings"] if "has the label" in line]

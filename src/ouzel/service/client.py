@@ -44,7 +44,7 @@ class Client:
         self, address: str, *, token: str | None = None, model: str | None = None, timeout: float = 60.0
     ) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        address = address if "://" in str(address) else f"http://{address}"
+        address = with_scheme(address)
         try:
             self._client = httpx.Client(base_url=address, headers=headers, timeout=timeout)
         except (httpx.InvalidURL, TypeError) as error:
@@ -145,6 +145,15 @@ class Client:
             time.sleep(wait)
             wait *= 2
         raise AssertionError("the last try returns or raises")
+
+
+def with_scheme(address: str) -> str:
+    """Return the address of a service, with http:// if it has no scheme.
+
+    >>> with_scheme("localhost:8000"), with_scheme("https://shop.example")
+    ('http://localhost:8000', 'https://shop.example')
+    """
+    return address if "://" in str(address) else f"http://{address}"
 
 
 def as_json(example: Example) -> dict[str, Any]:

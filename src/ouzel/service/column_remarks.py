@@ -1,4 +1,4 @@
-"""Remarks on what a model learns: columns whose values change their type, and whatever the model itself remarks.
+"""Remarks on what a model learns: columns and labels that change their type, and whatever the model itself remarks.
 
 In a service each value is what its type says. So a word after numbers is learnt, as a category, and not refused; but it
 may be a mistake of a client, which nobody would see.
@@ -15,12 +15,17 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import column_key
 from ouzel.streams.kernels.new_names import empty_seen_set, new_ids
+from ouzel.streams.labels import Label
 from ouzel.streams.missing import NA_FEATURE
 
 AMONG_NUMBERS = "learnt as a category of its own; if it stands for an unknown value, send null"
+NEW_CLASS = "learnt as a class of its own; if it is a mistake, `ouzel rollback` goes back before it"
 AMONG_WORDS = "learnt as a number; send it as text, or begin with --categorical {}"
 MOST_LINES = 20  # that are kept
 MOST_COLUMNS = 100_000  # that are remembered
+
+
+LABEL = "(label)"  # among the names of columns that have a remark
 
 
 class ColumnRemarks:
@@ -70,6 +75,19 @@ class ColumnRemarks:
         self._numbers |= numbers.keys()
         self._words |= words.keys()
 
+    def look_at_labels(self, model: Model, targets: np.ndarray, known: int, last: int) -> None:
+        """Look at the classes (n,) of a block that a model of `known` classes has learnt, up to the example `last`."""
+        classes = model.classes.known
+        before = {_kind_of(label) for label in classes[: max(known, 1)]}
+        for place in range(known, len(classes)):
+            if before.isdisjoint({_kind_of(classes[place])}) and LABEL not in self._remarked:
+                self._remarked.add(LABEL)
+                number = last - len(targets) + 1 + int(np.argmax(targets == place))
+                kinds = " and ".join(sorted(before))
+                self.add(
+                    f"example {number:,} has the label {classes[place]!r:.60}, and classes are {kinds}: {NEW_CLASS}"
+                )
+
     def _knows(self, model: Model, column: str) -> bool:
         """Return whether a model has learnt numbers of a column."""
         try:
@@ -88,3 +106,7 @@ class ColumnRemarks:
         if column not in self._remarked:
             self._remarked.add(column)
             self.add(f"column {column!r}: {line}")
+
+
+def _kind_of(label: Label) -> str:
+    return "words" if isinstance(label, str) else "truth values" if isinstance(label, bool) else "numbers"

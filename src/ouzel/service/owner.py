@@ -123,6 +123,7 @@ class Owner:
             self.run.features.add(block)
             self.record.extend(self.digest, block)
             self.remarks.look(self.model, block, self.learnt)
+            self.remarks.look_at_labels(self.model, outcome.targets, known, self.learnt)
             if self.model.remark is not None:
                 self.remarks.add(self.model.remark)
                 self.model.remark = None

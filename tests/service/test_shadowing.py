@@ -152,6 +152,21 @@ def test_a_start_without_the_promoted_model_says_so(start, tmp_path, capsys):
     assert "promoted" not in capsys.readouterr().err
 
 
+def test_a_shadow_that_has_learnt_by_itself_says_that_it_learns_the_whole_log(start):
+    lines = []
+    client = start(names=("model", "next"))
+    learn(client, 3)
+    client.post("/v1/models/next/learn", json={"label": 1, "x": 1})
+    client.__exit__(None, None, None)
+    client = start(names=("model", "next"), shadow=True, say=lines.append)
+    wait_for(client, "next", 4)
+    client.__exit__(None, None, None)
+    start(names=("model", "next"), shadow=True, say=lines.append)
+
+    said = [line for line in lines if "none as a shadow of model: it learns all in the log" in line]
+    assert said == lines[:1]
+
+
 def test_a_model_that_is_named_twice_is_refused_before_anything_is_written(tmp_path, capsys):
     assert run(["serve", "--data", str(tmp_path / "new"), "--shadow", "model"]) == 2
     assert "the model 'model' is named twice" in capsys.readouterr().err

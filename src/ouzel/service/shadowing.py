@@ -70,6 +70,12 @@ class Shadowing:
 
     def start(self) -> None:
         """Start to follow; call this within the event loop, after both models have started."""
+        learnt = self.shadow.owner.learnt
+        if learnt and self.position == Position():
+            self.shadow.say(
+                f"{self.shadow.name}: has learnt {learnt:,} examples, and none as a shadow of {self.leader.name}: it "
+                "learns all in the log of that model, from the first one on"
+            )
         self._task = asyncio.create_task(self._follow())
 
     async def stop(self) -> None:

@@ -163,6 +163,16 @@ def test_the_reason_of_the_first_refusal_is_printed_and_the_status_is_1_if_all_a
     assert check("send", json.loads(capsys.readouterr().out)).reason == reason
 
 
+def test_a_row_that_cannot_be_read_is_named_with_where_to_go_on(running, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("x,label\n" + "1,a\n" * 2100 + "2\n")
+
+    assert run(["send", str(tmp_path / "t.csv"), "--to", running.address]) == 2
+    said = capsys.readouterr().err
+    assert "row 2102: found 1 cell (2); expected 2, as there are columns; fix it, and send the file from" in said
+    assert "example 2,001 on" in said
+    assert "--on-error" not in said
+
+
 def test_a_port_is_one_of_those_that_there_are(tmp_path, capsys):
     for option, port in (("--port", "70000"), ("--port", "0"), ("--port", "-1"), ("--readers-port", "65536")):
         assert run(["serve", "--data", str(tmp_path / "d"), option, port, "--check"]) == 2

@@ -31,7 +31,6 @@ from ouzel.streams.logs.protocol import Batch, Idle, Place, Position, shown
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.options import OF_MESSAGES, make_options
 from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, name_of
-from ouzel.streams.sources.source import message_of
 from ouzel.training.log_records import LogRecords
 
 AT_ONCE = 1024  # lines of a part: other examples wait for no more than these
@@ -238,9 +237,8 @@ class Feed:
             try:
                 self._read()
             except Exception as error:  # client libraries raise any; the feed tries again
-                said = (
-                    error.on_command_line if isinstance(error, OuzelError) else f"{self.plan.name}: {message_of(error)}"
-                )
+                said = " ".join(f"{self.plan.name}: {error}".split())
+                said = error.on_command_line if isinstance(error, OuzelError) else said
                 if said != self.failure:
                     self._say(said)
                 self.failure, self.caught_up = said, False

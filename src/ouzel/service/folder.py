@@ -27,7 +27,8 @@ from ouzel.model.rounds import untrained
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.owner import Owner
 from ouzel.streams.block import ROWS
-from ouzel.streams.formats.records import ID, framed
+from ouzel.streams.feature_names import ID
+from ouzel.streams.formats.records import framed
 from ouzel.streams.options import OF_MESSAGES
 from ouzel.training.resume_options import validate_resume_options
 

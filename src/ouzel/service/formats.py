@@ -11,11 +11,11 @@ from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.dates import is_iso
-from ouzel.streams.feature_names import is_named
+from ouzel.streams.feature_names import ID, is_named
 from ouzel.streams.feature_space import CATEGORY, NUMBER, OTHER, FeatureSpace
 from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Family, Format, find_format
-from ouzel.streams.formats.records import ID, examples_in, is_rows, records_in, rows_as_json, rows_of
+from ouzel.streams.formats.records import examples_in, is_rows, records_in, rows_as_json, rows_of
 from ouzel.streams.labels import labels_in
 from ouzel.streams.limits import Limits
 from ouzel.streams.missing import is_missing, is_na_in_numbers

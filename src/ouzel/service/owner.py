@@ -79,7 +79,7 @@ class Owner:
         self.remarks = ColumnRemarks(self.model.bits)  # of this start of the service
         self.lock = threading.RLock()
         # the examples that `refusal` checked last, and their block
-        self._top: tuple[Any, list[dict[str, Any]]] = (None, [])  # the last one, and for what it was asked
+        self._top: tuple[Any, list[dict[str, Any]]] = (None, [])  # the last one, and of which examples and size
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
 
     @property
@@ -160,12 +160,12 @@ class Owner:
     def top(self, n: int) -> list[dict[str, Any]]:
         """Return the n most important columns, features and pairs of each class; learning goes on meanwhile."""
         with self.lock:
-            asked = self.learnt, n
-            if asked == self._top[0]:
+            state = self.learnt, n
+            if state == self._top[0]:
                 return self._top[1]
             frozen = self._frozen()
         found = as_json(frozen, most_important(frozen, n), n)
-        self._top = asked, found
+        self._top = state, found
         return found
 
     def _frozen(self) -> Model:

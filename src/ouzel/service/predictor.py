@@ -16,7 +16,6 @@ import httpx
 from ouzel.errors import OuzelError
 from ouzel.evaluation.warnings import no_better_than_constant
 from ouzel.service.batching import MOMENT, SMALL, BackgroundThread, Batcher, WouldBlockError
-from ouzel.service.client import with_scheme
 from ouzel.service.events import Events, Moment, event_of
 from ouzel.service.feed import Feed
 from ouzel.service.limits import Answer, Line, Refused, ServiceLimits
@@ -166,7 +165,7 @@ class Snapshots:
     """The snapshots of a model of another service, each fetched once into one file."""
 
     def __init__(self, address: str, name: str, place: Path, token: str | None = None) -> None:
-        self.writer = with_scheme(address).rstrip("/")
+        self.writer = address.rstrip("/")
         self.address = f"{self.writer}/v1/models/{name}/snapshot"
         self.place = self.mapped = place
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}

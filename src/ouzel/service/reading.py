@@ -17,12 +17,13 @@ from ouzel.model.model import Model
 from ouzel.service.limits import Line, Refused, Row, rows_in, taken
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
+from ouzel.streams.feature_names import ID
 from ouzel.streams.formats.arrow_numbers import NumberColumns
 from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.json_lines import Chunk, PlainObjects
 from ouzel.streams.formats.json_python import Example, JsonExamples, object_of, unexpected
 from ouzel.streams.formats.packed_rows import canonical
-from ouzel.streams.formats.records import ID, batch_of, examples_in, is_batch, is_rows, record_of_rows, rows_of
+from ouzel.streams.formats.records import batch_of, examples_in, is_batch, is_rows, record_of_rows, rows_of
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.lines import Parsed, lines_at
 from ouzel.streams.kernels.new_names import NameEmitter

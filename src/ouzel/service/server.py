@@ -26,6 +26,7 @@ from ouzel.errors import OuzelError
 from ouzel.files import locked
 from ouzel.kernels.announce import shown_by
 from ouzel.service.app import application
+from ouzel.service.client import with_scheme
 from ouzel.service.connections import Connection, raise_open_files
 from ouzel.service.feed import Plan
 from ouzel.service.folder import READERS, Folder
@@ -157,6 +158,7 @@ def readers_of(folders: Sequence[Folder], place: Place) -> Iterator[None]:
 def follow(address: str, names: Sequence[str], place: Place, token: str | None) -> None:
     """Serve copies of the models of another service, from its snapshots, until a signal ends it."""
     place.check()
+    address = with_scheme(address)
     with TemporaryDirectory(prefix="ouzel-") as folder:
         files = {name: Path(folder, f"{name}.ouzel") for name in names}
         snapshots = [Snapshots(address, name, file, token) for name, file in files.items()]

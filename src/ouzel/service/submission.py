@@ -11,7 +11,8 @@ from ouzel.service.example_log import Feed, Log
 from ouzel.service.limits import Answer, Line, Refused, Row
 from ouzel.service.reading import Reading, line_of, longest_line
 from ouzel.streams.block import Block
-from ouzel.streams.formats.records import ID, record_of_batch, record_of_rows, rows_as_json
+from ouzel.streams.feature_names import ID
+from ouzel.streams.formats.records import record_of_batch, record_of_rows, rows_as_json
 from ouzel.streams.logs.protocol import Position
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import numpy as np
 from ouzel.streams.block import Names
 from ouzel.streams.kernels.new_names import FILTER_BITS, NewNames, copy_names, empty_seen_set, new_ids, size_of
 
+ID = "_id"  # what identifies an example of a service; it is not a feature
 INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an unnamed index
 BYTES_AN_ENTRY = 120  # of a dictionary entry beside its text, roughly
 FEW = 64  # names that are looked for where they wait, before all become text

@@ -11,7 +11,7 @@ from typer.exceptions import Exit
 
 from ouzel.cli import options
 from ouzel.cli.parameters import FILE, option
-from ouzel.errors import OuzelError
+from ouzel.errors import DataError, OuzelError
 from ouzel.extras import missing
 
 SHOWN = 5  # refused lines
@@ -50,15 +50,18 @@ def send(
         for file in files:
             lines_before = 0
             kind, lines = lines_to_send(file, format, options_of_model)
-            for summary in client.learn_lines(lines, kind):
-                for refusal in summary["refusals"][: SHOWN - shown]:
-                    print(f"{file}:{lines_before + refusal['line']}: {refusal['error']}", file=sys.stderr)
-                    first, shown = first or refusal["error"], shown + 1
-                lines_before += summary["lines"]
-                for outcome in counts:
-                    counts[outcome] += summary[outcome]
-                if summary["stopped"]:
-                    raise OuzelError(f"{file}: stopped after {lines_before:,} lines: {summary['stopped']}")
+            try:
+                for summary in client.learn_lines(lines, kind):
+                    for refusal in summary["refusals"][: SHOWN - shown]:
+                        print(f"{file}:{lines_before + refusal['line']}: {refusal['error']}", file=sys.stderr)
+                        first, shown = first or refusal["error"], shown + 1
+                    lines_before += summary["lines"]
+                    for outcome in counts:
+                        counts[outcome] += summary[outcome]
+                    if summary["stopped"]:
+                        raise OuzelError(f"{file}: stopped after {lines_before:,} lines: {summary['stopped']}")
+            except DataError as error:
+                raise _of_file(error, lines_before) from None
         seconds = time.perf_counter() - begun
         model = client.model()
     if json_:
@@ -82,3 +85,10 @@ def send(
 def _why(reason: str | None) -> str:
     """Return the end of a line on refused examples: why the first one was."""
     return "" if reason is None else f"; the first: {reason}"
+
+
+def _of_file(error: DataError, lines: int) -> OuzelError:
+    """Return the error of a row that cannot be read, which `ouzel train` may skip, with what to do about it here."""
+    if "on_error" not in error.options:
+        return error
+    return OuzelError(f"{error.reason}; fix it, and send the file from example {lines + 1:,} on")

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow
 
 from ouzel.errors import DataError
+from ouzel.streams.feature_names import ID
 from ouzel.streams.formats.catalogue import find
 from ouzel.streams.formats.packed_rows import count_rows, hash_of, pack_rows, take_rows, unpack_rows
 from ouzel.streams.kernels.new_names import NameEmitter
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 ARROW, ROWS = b"\xff", b"\xfe"  # marks of a record batch, and of packed rows
 SIZE = 4  # bytes after the mark of a record batch, with the number of its rows
-ID = "_id"  # the member that identifies an example; it is not a feature
 FRAME = Struct("<II")  # length and checksum of the record that follows
 END = FRAME.pack(0, 0)
 TOGETHER = 1 << 19  # bytes of successive lines that are parsed together

@@ -15,10 +15,9 @@ from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block, Slots
 from ouzel.streams.dates import EXPECTED, PARTS
-from ouzel.streams.feature_names import is_named
+from ouzel.streams.feature_names import ID, is_named
 from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.feature_specs import is_pattern
-from ouzel.streams.formats.records import ID
 from ouzel.streams.kernels.new_names import NameEmitter
 from ouzel.streams.label_remarks import as_one
 from ouzel.streams.labels import INFINITE, Label, as_sign, group_id, is_infinite, label_of

@@ -189,3 +189,22 @@ def test_a_learner_of_a_byte_budget_ranks_columns_by_weights():
 
     assert {name for name, _ in model.column_importance()} <= set(X.columns)
     assert model.pair_importance() == []
+
+
+def test_a_date_beside_words_and_numbers_does_not_hide_what_they_matter():
+    # Seconds since 1970 that have no effect were drawn as a word, and moved every margin out of sight.
+    rng, n = np.random.default_rng(0), 3000
+    X = pandas.DataFrame(
+        {
+            "when": pandas.date_range("2024-01-01", periods=n, freq="h"),
+            "w": rng.choice(list("pqr"), n),
+            "x": rng.normal(size=n),
+        }
+    )
+    score = 2 * (X["w"] == "p") + X["x"] + 2 * (X["when"].dt.hour > 12) - 2
+    model = ouzel.OnlineClassifier().fit(X, (score + rng.logistic(size=n) > 0).astype(int))
+    before = model.decision_function(X)
+    for column, size in model.column_importance():
+        exchanged = X.assign(**{column: X[column].to_numpy()[rng.permutation(n)]})
+        moved = np.sqrt(np.mean((model.decision_function(exchanged) - before) ** 2) / 2)
+        assert size == pytest.approx(moved, rel=0.15), column

@@ -27,6 +27,7 @@ COPIES = 4  # of an example kept, with other words drawn
 EXCHANGES, MOST_EXCHANGES = 1 << 15, 8  # examples whose margins are looked at, of all columns; times a column
 MOST_SCORES = 1 << 22  # of all examples
 LOOKED_AT = 64  # examples of which slopes are averaged
+FEW = 0.5  # of the examples have a number of which most are 0
 CHANCE = 3.0  # standard errors that a mean of examples kept is off by chance
 LEAST_WEIGHT = 0.1  # of an example kept
 LEAST = 1e-30  # of what is divided by
@@ -95,22 +96,47 @@ class SampledMargins:
         known = self.known
         weights, means = known.weights[self.rare], known.means[self.rare]
         places = self.place[self.rare]
+        values, shares = self._usual_values()
         usual = np.zeros(self.scores.shape[1:])
         np.add.at(usual, places, weights * means[:, None, None])
         self.scores -= usual
         exclusive = known.is_exclusive()[self.owners]
         for place in np.unique(places).tolist():
             words = np.flatnonzero(places == place)
+            often = words[np.isnan(values[words])]
+            if len(often):
+                self._draw_numbers(place, often, rows)
+                words = words[~np.isnan(values[words])]
             if exclusive[place]:
                 free = self.random.permutation(np.flatnonzero(~self._has_kept(place)))
                 ends = np.cumsum(means[words]) * rows
                 drawn = np.searchsorted(ends, np.arange(len(free)) + 0.5)
                 free, drawn = free[drawn < len(words)], words[drawn[drawn < len(words)]]
             else:
-                counts = np.floor(np.abs(means[words]) * rows + self.random.random(len(words))).astype(np.int64)
+                counts = np.floor(shares[words] * rows + self.random.random(len(words))).astype(np.int64)
                 drawn = np.repeat(words, np.minimum(counts, rows))
                 free = self.random.integers(0, rows, len(drawn))
-            np.add.at(self.scores, (free, place), weights[drawn])
+            np.add.at(self.scores, (free, place), weights[drawn] * values[drawn, None, None])
+
+    def _usual_values(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the value (r,) of each feature drawn where it is not 0, and the share (r,) of examples that have it.
+
+        These give it its mean and variance; a word is 1. The value is NaN where more than half have a number.
+        """
+        known, means = self.known, self.known.means[self.rare]
+        spreads = means_and_spreads(known.model)[1][known.slots][self.rare]
+        squares = means**2 + spreads**2
+        is_word, shares = known.is_word()[self.rare], means**2 / squares
+        values = np.where(shares <= FEW, squares / means, np.nan)
+        return np.where(is_word, 1.0, values), np.where(is_word, means, shares)
+
+    def _draw_numbers(self, place: int, features: np.ndarray, rows: int) -> None:
+        """Draw numbers that most examples have: half of the examples a deviation above the mean, the others below."""
+        known, features = self.known, self.rare[features]
+        spreads = means_and_spreads(known.model)[1][known.slots][features]
+        for feature, mean, spread in zip(features.tolist(), known.means[features], spreads, strict=True):
+            sides = self.random.permutation(rows) % 2 * 2.0 - 1.0
+            self.scores[:, place] += (mean + spread * sides)[:, None, None] * known.weights[feature]
 
     def _has_kept(self, place: int) -> np.ndarray:
         """Whether each example has one of an owner's features that are kept."""

@@ -6,7 +6,7 @@ import pytest
 import ouzel
 from ouzel.learners.auto import standardisation
 from ouzel.model.answers import shown
-from ouzel.model.contributions import ABSENT, AVERAGE, PAIRS, REST, by_column, explained
+from ouzel.model.contributions import ABSENT, AVERAGE, PAIRS, REST, by_column, explained, reasons
 from ouzel.model.explainer import explainer_of
 from ouzel.model.model import Model
 
@@ -365,3 +365,44 @@ def test_what_is_seen_of_values_is_what_a_row_of_its_own_makes_of_them():
         row = np.array([0, slot], np.uint32), np.array([1.0, value], np.float32)
         seen = dict(zip(*(part.tolist() for part in model.preparation.one(*row, None)), strict=True))
         assert found[k] == pytest.approx(seen.get(slot, 0.0), rel=1e-5)
+
+
+def test_numbers_and_dates_are_shown_as_they_were_given():
+    start = pandas.Timestamp("2024-01-01")
+    stream = [
+        {"rate": (0.1, 1.095, 2.5)[k % 3], "when": start + pandas.Timedelta(hours=k), "word": "ab"[k % 2]}
+        for k in range(300)
+    ]
+    labels = [k % 24 > 12 for k in range(300)]
+    one = ouzel.OnlineClassifier()
+    for example, label in zip(stream, labels, strict=True):
+        one.learn_one(example, label)
+    for model in (one, ouzel.OnlineClassifier().fit(pandas.DataFrame(stream), labels)):
+        (why,) = model.explain_one(stream[25] | {"rate": 1.095})
+        values = {column["name"]: column["value"] for column in why["columns"]}
+        assert values["rate"] == 1.095
+        assert values["when"] == "2024-01-02T01"
+        assert {row["name"]: row["value"] for row in why["features"]}["rate"] == 1.095
+        assert {column["name"]: column["value"] for column in model.explain_one(stream[24])[0]["columns"]}["when"] == (
+            "2024-01-02"
+        )
+
+
+def test_rows_that_are_no_feature_have_no_weight():
+    X = pandas.DataFrame({"a": [0.0, 1.0, 2.0, 3.0] * 100, "b": [0.0, 1.0] * 200})
+    (why,) = ouzel.OnlineClassifier().fit(X, [0, 0, 1, 1] * 100).explain_one({"a": 1.0, "b": 1.0}, n=1)
+    assert [(row["value"], row["weight"]) for row in why["features"] if row["name"].startswith("(")] == [
+        (None, None)
+    ] * (len(why["features"]) - 1)
+
+
+def test_a_date_is_one_of_the_reasons():
+    start = pandas.Timestamp("2024-01-01")
+    X = pandas.DataFrame({"when": [start + pandas.Timedelta(hours=k) for k in range(400)], "x": [0.5, 1.5] * 200})
+    model = ouzel.OnlineClassifier().fit(X, [k % 24 > 12 for k in range(400)])
+    block = next(iter(ouzel.blocks_from(X[:50], [0] * 50, model=model)))
+    contributions = model.explain(X[:50])
+    for row, entries in enumerate(reasons(model.model_, block, 5)):
+        assert {entry["name"] for entry in entries} <= {"when", "x", "(average example)"}
+        added = {entry["name"]: entry["contribution"] for entry in entries}
+        assert added["when"] == pytest.approx(contributions["when"][row])

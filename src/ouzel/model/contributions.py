@@ -12,7 +12,9 @@ from ouzel.model.explainer import Explainer, Parts, explainer_of, labels_of_marg
 from ouzel.model.model import Model
 from ouzel.model.weight_errors import errors_of_weights
 from ouzel.streams.block import Block
-from ouzel.streams.feature_columns import word_of_feature
+from ouzel.streams.dates import DAY, LATEST, text_of_seconds, text_of_time
+from ouzel.streams.feature_columns import date_part_of_feature, word_of_feature
+from ouzel.streams.feature_space import DATE
 from ouzel.streams.labels import Label
 from ouzel.streams.missing import NA_FEATURE
 
@@ -70,7 +72,9 @@ def contributions(
       columns do not add by themselves, is one row.
     - `pairs`: what these pairs add.
 
-    `weight` is what one more of a feature would add, as far as that is linear. `interval` is what a feature adds at the
+    `weight` is what one more of a feature would add, as far as that is linear: a linear model's feature contributes
+    weight × (value − mean of the examples learnt), not weight × value; curves of the default learner, and absent words,
+    come on top. It is None, as the value is, of rows that are no feature. `interval` is what a feature adds at the
     ends of the 95 % interval of its weight, where that is known (`weight_errors.py`). The default learner averages
     probabilities of several models and cuts their scores; how it is parted, `learners/auto/attribution.py` says. Values
     that are cut add what the cut ones do. A learner of a byte budget knows no means: there an example is compared with
@@ -167,25 +171,29 @@ class _Lists:
             by_column.append({"name": REST, "value": None, "contribution": rest})
         by_column.append({"name": AVERAGE, "value": None, "contribution": average})
         if by_pairs.any():
-            features.append(_entry(PAIRS, 1.0, 0.0, float(by_pairs.sum())))
+            features.append(_entry(PAIRS, None, None, float(by_pairs.sum())))
         if others:
-            features.append(_entry(REST, 1.0, 0.0, others))
+            features.append(_entry(REST, None, None, others))
         if left:
             pairs.append({"name": REST, "contribution": left})
-        features.append(_entry(AVERAGE, 1.0, average, average))
+        features.append(_entry(AVERAGE, None, None, average))
         remainder = margin - sum(entry["contribution"] for entry in by_column)
         found = {"class": label, "margin": margin, "remainder": remainder}
         return {**found, "columns": by_column, "features": features, "pairs": pairs}
 
     def reasons_of(self, k: int) -> list[dict[str, Any]]:
-        """Return the largest contributions to a margin: of columns, of words where a column has several, of crosses."""
+        """Return the largest contributions to a margin: of columns, of each word of a text, of crosses."""
         count, found = len(self.columns), []
         crosses = np.flatnonzero(self.owner >= count)
         own, owners = self.parts.own[crosses, k], self.parts.owners[:, k : k + 1].copy()
         np.subtract.at(owners[:, 0], self.owner[crosses], own)
         columns = self.explainer.by_column(owners)[:, 0]
-        columns[self.with_several] = 0.0
-        rows = np.concatenate([columns, self.values[count:, k], own])
+        dates = [place for place in self.with_several.tolist() if self._date(place)]
+        by_value = self.values[count:, k].copy()
+        owners_of_values = np.append(self.owner[self.among_several], self.with_several)
+        by_value[np.isin(owners_of_values, dates)] = 0.0
+        columns[np.setdiff1d(self.with_several, dates)] = 0.0
+        rows = np.concatenate([columns, by_value, own])
         for place, added in self._most(rows)[0]:
             if place >= len(self.values):
                 feature = int(self.parts.places[crosses[place - len(self.values)]])
@@ -213,7 +221,7 @@ class _Lists:
         return self.explainer.model.feature_name(int(self.explainer.ids[feature]) - 1)
 
     def _column(self, place: int, added: float) -> dict[str, Any]:
-        """The entry of a column: its number, or its words."""
+        """The entry of a column: its number, its date, or its words."""
         column = self.explainer.columns[place]
         value: float | str | None = None
         present = self.present.get(place, [])
@@ -222,24 +230,35 @@ class _Lists:
         if spoken and len(spoken) == len(words):
             value = " ".join(spoken) + (" …" if len(present) > MANY else "")
         elif words:
-            value = float(self.parts.values[present[words.index(None)]])
+            value = shortest(self.parts.values[present[words.index(None)]])
+            value = self._date(place, value) or value
         elif self._is_missing(column):
             value = NA_FEATURE
         elif self.explainer.has_only_numbers(place):
             value = 0.0
         return {"name": column, "value": value, "contribution": added}
 
+    def _date(self, place: int, seconds: float = 0.0) -> str:
+        """The date of a column, or the time of day, of its seconds; empty of a column of something else."""
+        column, present = self.explainer.columns[place], self.present.get(place, [])
+        parts = {date_part_of_feature(self._name(int(self.parts.places[k])), column) for k in present} - {None}
+        is_date = parts or self.explainer.model.space.kinds.get(column) == DATE
+        if not is_date or abs(seconds) >= LATEST:
+            return ""
+        is_time = parts <= {"hour"} and 0.0 <= seconds < DAY
+        return text_of_time(seconds) if is_time else text_of_seconds(seconds)
+
     def _feature(self, place: int, k: int, added: float) -> dict[str, Any]:
         """The entry of a row of `features`."""
         count = len(self.columns)
         if place >= count + len(self.among_several):
             column = self.explainer.columns[self.with_several[place - count - len(self.among_several)]]
-            return _entry(f"{column} {ABSENT}", 0.0, 0.0, added)
+            return _entry(f"{column} {ABSENT}", None, None, added)
         present = [int(self.among_several[place - count])] if place >= count else self.present.get(place, [])
         only = int(self.explainer.only[place]) if place < count else -1
         if present:
             number = present[0]
-            feature, value = int(self.parts.places[number]), float(self.parts.values[number])
+            feature, value = int(self.parts.places[number]), shortest(self.parts.values[number])
             weight, own = float(self.parts.weights[number, k]), float(self.parts.own[number, k])
             beyond = own / weight if weight else 0.0
         else:
@@ -247,7 +266,7 @@ class _Lists:
             if self._is_missing(column):
                 return _entry(f"{column}={NA_FEATURE}", 1.0, 0.0, added)
             if only < 0:
-                return _entry(column, 0.0, 0.0, added)
+                return _entry(column, None, None, added)
             feature, value = only, 0.0
             weight = float((self.explainer.weights[only] * self.parts.slopes[k]).sum())
             beyond = float(self.explainer.zeros[only] - self.explainer.means[only])
@@ -265,5 +284,14 @@ class _Lists:
         return BETWEEN.join(self.explainer.owners[len(self.columns) + place])
 
 
-def _entry(name: str, value: float, weight: float, contribution: float) -> dict[str, Any]:
+def shortest(value: float) -> float:
+    """Return the number of the fewest digits that has the 32 bits of a value: 1.095, not 1.0950000286.
+
+    >>> shortest(np.float32(1.095))
+    1.095
+    """
+    return float(str(np.float32(value)))
+
+
+def _entry(name: str, value: float | None, weight: float | None, contribution: float) -> dict[str, Any]:
     return {"name": name, "value": value, "weight": weight, "contribution": contribution}

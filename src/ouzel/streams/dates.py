@@ -16,6 +16,8 @@ from ouzel.numerals import is_number
 
 PARTS = ("month", "weekday", "hour")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+HOUR, DAY = 3600, 86400  # seconds
+LATEST = 253402300800  # seconds since 1970, the year 10,000
 WORDS = {"month": tuple(map(str, range(1, 13))), "weekday": WEEKDAYS, "hour": tuple(map(str, range(24)))}
 LONGEST_PART = max(len(f".{part}={word}") for part, words in WORDS.items() for word in words)  # of a feature's name
 EXPECTED = "expected a date such as 2024-01-31 or 2024-01-31T12:30, a number of seconds since 1970, or nothing"
@@ -117,3 +119,25 @@ def _of_text(text: str) -> Moment | float:
         hours = hours % 12 + 12 * (half in "Pp")
     micro = int((fraction or "0").ljust(6, "0")[:6])
     return datetime(whole.year, whole.month, whole.day, hours, int(minute), int(second or 0), micro)
+
+
+def text_of_seconds(seconds: float) -> str:
+    """Return the day of seconds since 1970, with the hour if it is not midnight, in ISO 8601.
+
+    Seconds of 32 bits are up to 64 s off in our days, so there are no minutes, and the next hour begins that early.
+
+    >>> text_of_seconds(1706659200.0), text_of_seconds(float(np.float32(1706670000)))
+    ('2024-01-31', '2024-01-31T03')
+    """
+    late = int(seconds + float(np.spacing(np.float32(abs(seconds)))) / 2)
+    hours = np.datetime64(late // HOUR, "h")
+    return str(hours.astype("datetime64[D]") if late % DAY <= 2 * (late - seconds) else hours)
+
+
+def text_of_time(seconds: float) -> str:
+    """Return a time of day of its seconds since midnight.
+
+    >>> text_of_time(45000.0)
+    '12:30:00'
+    """
+    return str(np.datetime64(int(seconds + 0.5), "s")).partition("T")[2]

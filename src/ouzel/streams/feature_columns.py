@@ -51,6 +51,17 @@ def word_of_feature(name: str | int, column: str) -> str | None:
     return name
 
 
+def date_part_of_feature(name: str | int, column: str) -> str | None:
+    """Return the part of a date that a feature of a column is.
+
+    >>> date_part_of_feature("when.hour=3", "when"), date_part_of_feature("when", "when")
+    ('hour', None)
+    """
+    beginning, _, _ = str(name).partition("=")
+    date, _, part = beginning.rpartition(".")
+    return part if date == column and part in PARTS else None
+
+
 def _column_of(name: str, space: FeatureSpace) -> str | None:
     """Return the column of a feature that is no cross; None if its name does not say."""
     if name in space.kinds:

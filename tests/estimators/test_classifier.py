@@ -35,3 +35,18 @@ def test_classes_and_their_places_are_those_of_numpy(labels):
 def test_numbers_that_are_no_classes_are_refused(labels):
     with pytest.raises(ValueError, match="continuous"):
         ouzel.AdaGradClassifier().fit(np.eye(3), labels)
+
+
+@pytest.mark.parametrize("labels", [[1, "yes", 2.5], [0, "one"], [True, "x"]])
+def test_labels_of_several_types_are_the_same_everywhere(labels):
+    model = ouzel.OnlineClassifier("adagrad")
+    for k in range(60):
+        model.learn_one({str(k % len(labels)): 1.0}, labels[k % len(labels)])
+    for place, label in enumerate(labels):
+        example = {str(place): 1.0}
+        assert model.predict_one(example) == label
+        assert model.predict([example])[0] == label
+        assert label in model.predict_proba_one(example)
+        assert label in model.classes_.tolist()
+        assert type(model.predict([example])[0]) is type(label)
+    assert {entry["class"] for entry in model.explain_one(example)} <= set(model.classes_.tolist())

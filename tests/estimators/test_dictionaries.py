@@ -77,3 +77,17 @@ def test_cross_validation_takes_them(kind):
 def test_what_is_no_list_of_them_is_one_line(bad, message):
     with pytest.raises(ouzel.OuzelError, match=f"^{message}"):
         ouzel.OnlineClassifier("adagrad").fit(bad, LABELS)
+
+
+def test_keys_that_are_tuples_are_shown_by_their_text():
+    rows = [{("u", k % 3): 1.0, ("c", "x"): k % 2, "plain": 1.0, 2.5: 0.5} for k in range(100)]
+    labels = [k % 2 for k in range(100)]
+    one, many = ouzel.OnlineClassifier("adagrad"), ouzel.OnlineClassifier("adagrad").fit(rows, labels)
+    for row, label in zip(rows, labels, strict=True):
+        one.learn_one(row, label)
+    for model in (one, many):
+        names = {str(name) for name, _ in model.top_weights(9)}
+        assert names == {"('u', 0)", "('u', 1)", "('u', 2)", "('c', 'x')", "plain", "2.5", "(intercept)"}
+        assert model.column_importance()[0][0] == "('c', 'x')"
+        assert "('c', 'x')" in model.debug_one(rows[1])
+    assert dict(one.top_weights(9)) == pytest.approx(dict(many.top_weights(9)), rel=1e-6)

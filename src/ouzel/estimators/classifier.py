@@ -134,9 +134,9 @@ class Classifier(ClassifierMixin, Estimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The classes seen (or declared), sorted."""
+        """The classes seen (or declared), sorted; an array of objects where they are of several types."""
         check_is_fitted(self, "model_")
-        return np.array(self.model_.classes.in_order())
+        return self.model_.classes.as_array()
 
     @property
     def coef_(self) -> np.ndarray:

@@ -167,8 +167,8 @@ class Slots(dict[Any, int]):
         if self.learning:
             model.space = known
         assert feature is not None
-        if isinstance(name, str) and not isinstance(numeric_id(name), int):
-            model.names.remember(feature, name)
+        if (isinstance(name, str) or space.width is None) and not isinstance(numeric_id(name), int):
+            model.names.remember(feature, str(name))  # a tuple, say, is known by its text
         self.largest = max(self.largest, feature)
         known_feature = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
         if known_feature and kind in (None, NUMBER) and not by_value:

@@ -138,7 +138,7 @@ def shown_features(classes: Classes, columns: list[list[Feature]]) -> list[tuple
 
 def labels_of(classes: Classes, margins: np.ndarray) -> np.ndarray:
     """The labels (n,) that shown margins speak for: (n,), or (n, classes)."""
-    labels = np.array(classes.in_order())
+    labels = classes.as_array()
     chosen = margins > 0.0 if margins.ndim == 1 else margins.argmax(axis=1)
     return labels.take(chosen, mode="clip")
 

@@ -181,6 +181,16 @@ class Classes:
         """The labels sorted."""
         return [self.known[k] for k in self.order()]
 
+    def as_array(self) -> np.ndarray:
+        """The labels sorted; an array of objects where they are of several types, so that each stays what it is.
+
+        >>> Classes([2, 1.5]).as_array(), Classes(["yes", 1]).as_array()
+        (array([1.5, 2. ]), array([1, 'yes'], dtype=object))
+        """
+        labels = self.in_order()
+        types = {float if type(label) is int else type(label) for label in labels}
+        return np.array(labels, object if len(types) > 1 else None)
+
     def reversed_pair(self) -> bool:
         """Whether the second class seen sorts before the first, so that shown margins change sign."""
         return self.order() == [1, 0]

@@ -186,9 +186,11 @@ class Ids(dict[Any, Any]):
         self._options = options
 
     def __missing__(self, name: Any) -> int | None:
-        found = self[name] = self._options.space.id_of(name, self._options.seed, self._options.bits)
-        if found is not None and isinstance(name, str) and not isinstance(numeric_id(name), int):
-            self.texts[name] = name.encode()
+        space = self._options.space
+        found = self[name] = space.id_of(name, self._options.seed, self._options.bits)
+        has_text = (isinstance(name, str) or space.width is None) and not isinstance(numeric_id(name), int)
+        if found is not None and has_text:
+            self.texts[name] = str(name).encode()  # also of a tuple, say
         return found
 
     def within_bounds(self) -> Ids:

@@ -27,6 +27,14 @@ MISUSES = {
         lambda: ouzel.progressive_validation(model(), [({"a": 1.0}, True)]),
         "a stream is blocks of examples, and this has a tuple; give ouzel.blocks_from(data)",
     ),
+    "compare on a table": (
+        lambda: ouzel.compare(["adagrad"], (frame(), [0, 1])),
+        "a stream is blocks of examples, and this has a DataFrame; give ouzel.blocks_from(data)",
+    ),
+    "names of too few columns": (
+        lambda: model().get_feature_names_out([]),
+        "and input_features has 0; give one for each",
+    ),
     "write what is no stream": (lambda: ouzel.write_svmlight(3, "x.svm"), "a stream is blocks of examples"),
     "merge nothing": (lambda: ouzel.merge([]), "at least one model"),
     "merge one": (lambda: ouzel.merge(model()), "as a list; got OnlineClassifier"),

@@ -146,3 +146,22 @@ def test_a_pair_may_be_a_tuple_and_a_column_its_number():
     np.testing.assert_array_equal(ouzel.effect(model, (0, "1")).values, ouzel.effect(model, "0*1").values)
     with pytest.raises(ouzel.OuzelError, match="column '7' has no effect"):
         ouzel.effect(model, (0, 7))
+
+
+def test_an_axis_of_dates_has_days_and_an_error_lists_columns(monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    rng, figures = np.random.default_rng(0), []
+    X = pandas.DataFrame({"when": pandas.date_range("2024-01-01", periods=2000, freq="7h"), "x": rng.normal(size=2000)})
+    X["city"] = rng.choice(["oslo", "rome"], 2000)
+    model = ouzel.OnlineClassifier().fit(X, X["x"] > 0.0)
+    monkeypatch.setattr(effect_plots, "save", lambda figure, path: figures.append(figure) or figure)
+
+    ouzel.effect(model, "when").plot()
+
+    marks = [mark.get_text() for mark in figures[0].axes[1].get_xticklabels()]
+    assert marks == sorted(marks)
+    assert all(mark[:2] == "20" for mark in marks)
+    assert {*map(len, marks)} == {10}
+    with pytest.raises(ouzel.OuzelError, match=r"Did you mean 'city'\? Columns that have one: (\w+, )*city") as refused:
+        ouzel.effect(model, "citi")
+    assert "=" not in str(refused.value)

@@ -24,6 +24,7 @@ from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.model.room import make_room_for
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import as_stream
 
 if TYPE_CHECKING:
     from ouzel.comparison.hindsight import Regret
@@ -171,7 +172,7 @@ def compare(
     entries = entries_of(candidates, delay=delay, **options)
     begin_differences(entries)
     with ThreadPoolExecutor(max(1, jobs)) as pool, threadpool_limits(1 if jobs > 1 else None):
-        for number, block in enumerate(stream):
+        for number, block in enumerate(as_stream(stream)):
             entries = that_fit(entries, block, on_refusal)
             if number == 0:
                 warm_up([entry.candidate for entry in entries], block, options)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ouzel.errors import OuzelError
 from ouzel.learners.rows import Rows
 from ouzel.model.importance import column_importance, overall, pair_importance
 from ouzel.model.model import Model
@@ -168,7 +169,9 @@ class Explaining:
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the columns that `feature_importances_` is of; x0, x1, … of arrays, as scikit-learn has it."""
         check_is_fitted(self, "model_")
-        names = self._columns() if input_features is None else [*input_features]
+        names, columns = self._columns() if input_features is None else [*input_features], len(self._columns())
+        if len(names) != columns:
+            raise OuzelError(f"the model has {columns} columns, and input_features has {len(names)}; give one for each")
         is_array = self.model_.space.width is not None and not self.model_.space.kinds
         if input_features is None and is_array:
             names = [f"x{name}" for name in names]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ouzel.plotting.axes import COLOURS, Line, dress, fill, new_figure, save
+from ouzel.streams.dates import DAY, HOUR, text_of_date
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,6 +18,7 @@ BARS = 40
 MOST_BARS, LONGEST = 20, 28  # words that are drawn, and letters of each
 STRAY = 0.5  # percent of the sample at either end that may lie beyond the picture
 ACROSS = 5  # heat maps in a row
+DATES = 4  # written below a curve
 
 
 def draw_effect(effect: Any, path: str | None, title: str = "") -> Figure:
@@ -34,6 +36,11 @@ def draw_effect(effect: Any, path: str | None, title: str = "") -> Figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         _draw_curve(above, effect, columns, labels)
         _draw_density(below, effect)
+        if effect.is_date:
+            low, high = _ends(effect.numbers[:, 0], effect.edges[0])
+            unit = DAY if high - low > DATES * DAY else HOUR
+            dates = np.unique(np.linspace(low, high, DATES + 2)[1:-1] // unit * unit)
+            below.set_xticks(dates, [text_of_date(seconds) for seconds in dates.tolist()])
     if title:
         figure.suptitle(_plain(title), fontsize=10)
     return save(figure, path)

@@ -13,7 +13,8 @@ from ouzel.model.cut_values import CutValues
 from ouzel.model.explainer import explainer_of
 from ouzel.model.importance import importance
 from ouzel.model.model import Model
-from ouzel.streams.feature_columns import word_of_feature
+from ouzel.streams.feature_columns import columns_of_feature, word_of_feature
+from ouzel.streams.feature_space import CATEGORY, DATE
 from ouzel.streams.missing import NA_FEATURE
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Effect(NamedTuple):
     numbers: np.ndarray  # (n, 1 or 2) float32  of a sample of the examples learnt, where none is missing
     categories: tuple[bool, ...]  # whether each column is 1 for the examples of a category, and 0 for others
     logarithms: bool = False  # whether margins are logarithms of the numbers predicted
+    is_date: bool = False  # whether the numbers of the column are seconds since 1970
 
     def at(self, numbers: Any) -> np.ndarray:
         """Return the contribution (n, K) to margins at numbers (n,) of the column, or (n, 2) of the pair."""
@@ -126,7 +128,9 @@ def _effect_of_numbers(model: Model, effects: Any, column: str) -> Effect:
 
     known, found = explainer_of(model), importance(model)
     names = _names(model, effects)
-    places = _places(column, names)
+    listed = [part for name in names for part in columns_of_feature(name, model.space)]
+    words = [name for name, kind in model.space.kinds.items() if kind == CATEGORY]
+    places = _places(column, names, list(dict.fromkeys([*listed, *words])))
     terms, count = known.terms, len(known.terms.edges)
     edges = [own[own < np.inf] for own in terms.edges[places]]
     if len(places) == 1:
@@ -161,6 +165,7 @@ def _effect_of_numbers(model: Model, effects: Any, column: str) -> Effect:
         sample[_have_numbers(sample, names, places)][:, places],
         tuple(is_category(effects, place) for place in places),
         model.task.numbers and of_logarithms(model.loss),
+        len(places) == 1 and model.space.kinds.get(names[places[0]]) == DATE,
     )
 
 
@@ -212,8 +217,8 @@ def _have_numbers(sample: np.ndarray, names: list[str], places: list[int]) -> np
     return found if found.any() else ~found
 
 
-def _places(column: str, names: list[str]) -> list[int]:
-    """The places of a column, or of the two of a pair."""
+def _places(column: str, names: list[str], columns: list[str]) -> list[int]:
+    """The places of a column, or of the two of a pair; an error names the `columns` that have effects."""
     if column in names:
         return [names.index(column)]
     parts = column.split(BETWEEN)
@@ -222,5 +227,6 @@ def _places(column: str, names: list[str]) -> list[int]:
         if one in names and other in names and one != other:
             return [names.index(one), names.index(other)]
     unknown = next((name for pair in pairs for name in pair if name not in names), column)
-    listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    raise OuzelError(f"column {unknown!r} has no effect{suggest(unknown, names)}Columns that have one: {listed}")
+    more = len(columns) - MOST_NAMED
+    listed = ", ".join(columns[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    raise OuzelError(f"column {unknown!r} has no effect{suggest(unknown, columns)}Columns that have one: {listed}")

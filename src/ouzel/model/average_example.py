@@ -143,8 +143,10 @@ class AverageExample:
         self.pair_owner = np.array([place[key] for key in pairs], np.int64)
         columns = {column: number for number, column in enumerate(self.columns)}
         several = [[columns[column] for column in key] for key in self.owners[len(columns) :]]
-        parts = [(place, number, 1 / len(key)) for number, key in enumerate(several) for place in key]
-        self.halves = np.array(parts or np.empty((0, 3))).T  # (3, n)  of each pair: a column, its place, and its share
+        places = [place for key in several for place in key]
+        numbers = [number for number, key in enumerate(several) for _ in key]
+        shares = [1 / len(key) for key in several for _ in key]
+        self.halves = np.array(places, np.int64), np.array(numbers, np.int64), np.array(shares)  # (n,)  see `by_column`
         counts = np.bincount(self.owner, minlength=len(self.owners))
         self.only = np.where(counts == 1, np.bincount(self.owner, np.arange(len(keys)), len(self.owners)), -1)
         self.only = self.only.astype(np.int64)  # (C + P,)  the feature of an owner that has only one, else -1

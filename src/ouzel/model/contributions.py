@@ -12,8 +12,8 @@ from ouzel.model.explainer import Explainer, Parts, explainer_of, labels_of_marg
 from ouzel.model.model import Model
 from ouzel.model.weight_errors import errors_of_weights
 from ouzel.streams.block import Block
-from ouzel.streams.dates import DAY, LATEST, text_of_seconds, text_of_time
-from ouzel.streams.feature_columns import date_part_of_feature, word_of_feature
+from ouzel.streams.dates import LATEST, text_of_date
+from ouzel.streams.feature_columns import is_part_of_date
 from ouzel.streams.feature_space import DATE
 from ouzel.streams.labels import Label
 from ouzel.streams.missing import NA_FEATURE
@@ -218,14 +218,14 @@ class _Lists:
 
     def _name(self, feature: int) -> str | int:
         """The name of a feature, by its place among all."""
-        return self.explainer.model.feature_name(int(self.explainer.ids[feature]) - 1)
+        return self.explainer.name_of(feature)
 
     def _column(self, place: int, added: float) -> dict[str, Any]:
         """The entry of a column: its number, its date, or its words."""
         column = self.explainer.columns[place]
         value: float | str | None = None
         present = self.present.get(place, [])
-        words = [word_of_feature(self._name(int(self.parts.places[k])), column) for k in present[:MANY]]
+        words = [self.explainer.word_of(int(self.parts.places[k])) for k in present[:MANY]]
         spoken = [word for word in words if word is not None]
         if spoken and len(spoken) == len(words):
             value = " ".join(spoken) + (" …" if len(present) > MANY else "")
@@ -241,12 +241,10 @@ class _Lists:
     def _date(self, place: int, seconds: float = 0.0) -> str:
         """The date of a column, or the time of day, of its seconds; empty of a column of something else."""
         column, present = self.explainer.columns[place], self.present.get(place, [])
-        parts = {date_part_of_feature(self._name(int(self.parts.places[k])), column) for k in present} - {None}
-        is_date = parts or self.explainer.model.space.kinds.get(column) == DATE
-        if not is_date or abs(seconds) >= LATEST:
-            return ""
-        is_time = parts <= {"hour"} and 0.0 <= seconds < DAY
-        return text_of_time(seconds) if is_time else text_of_seconds(seconds)
+        is_date = self.explainer.model.space.kinds.get(column) == DATE or (
+            len(present) > 1 and any(is_part_of_date(self._name(int(self.parts.places[k])), column) for k in present)
+        )
+        return text_of_date(seconds) if is_date and abs(seconds) < LATEST else ""
 
     def _feature(self, place: int, k: int, added: float) -> dict[str, Any]:
         """The entry of a row of `features`."""

@@ -48,6 +48,28 @@ class Explainer(AverageExample):
         """By place, whether a column has had only numbers; filled by `has_only_numbers`."""
         return {}
 
+    @cached_property
+    def names(self) -> dict[int, tuple[str | int, str | None]]:
+        """By place of a feature, its name, and what it says its column is; filled by `_spoken`."""
+        return {}
+
+    def name_of(self, feature: int) -> str | int:
+        """The name of a feature, by its place among all."""
+        return self._spoken(feature)[0]
+
+    def word_of(self, feature: int) -> str | None:
+        """What a feature says its column is; None of a number."""
+        return self._spoken(feature)[1]
+
+    def _spoken(self, feature: int) -> tuple[str | int, str | None]:
+        found = self.names.get(feature)
+        if found is None:
+            name = self.model.feature_name(int(self.ids[feature]) - 1)
+            owner = int(self.owner[feature])
+            word = word_of_feature(name, self.columns[owner]) if owner < len(self.columns) else None
+            found = self.names[feature] = name, word
+        return found
+
     def lacks(self, column: str, unknown: frozenset[int]) -> bool:
         """Whether an example with these `unknown` features says that a column is missing, which never was before."""
         if not unknown:
@@ -58,10 +80,9 @@ class Explainer(AverageExample):
     def has_only_numbers(self, place: int) -> bool:
         """Whether a column has had numbers and missing values alone, so that nothing in its place is 0."""
         if place not in self.numeric:
-            column, only = self.columns[place], int(self.only[place])
+            only = int(self.only[place])
             features = [only] if only >= 0 else np.flatnonzero(self.owner == place)[:3].tolist()
-            names = [self.model.feature_name(int(self.ids[feature]) - 1) for feature in features]
-            words = {word_of_feature(name, column) for name in names}
+            words = {*map(self.word_of, features)}
             self.numeric[place] = None in words and words <= {None, NA_FEATURE}
         return self.numeric[place]
 
@@ -77,9 +98,9 @@ class Explainer(AverageExample):
         slopes = self.factor * slopes
         if added is None:
             return slopes, np.zeros((count, 2, count))
-        moved = self.start + np.stack([line - self.start[0], added.curves[0].sum(axis=0), self._by_pairs(added)])
-        by_effects, _ = average_slopes(self.effect_function, self.start, moved)
-        slopes = np.tensordot(by_effects[:, 0], slopes, 1)
+        change = np.array([line - self.start[0], added.curves[0].sum(axis=0), self._by_pairs(added)])
+        by_effects, _ = average_slopes(self.effect_function, self.start, self.start + change)
+        slopes = (by_effects[:, 0] @ slopes.reshape(count, -1)).reshape(slopes.shape)
         return slopes, self.factor * by_effects[:, 1:]
 
     @staticmethod
@@ -92,8 +113,11 @@ class Explainer(AverageExample):
         ids = ids.astype(np.int64)
         places = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
         found = self.ids[places] == ids if len(self.ids) else np.zeros(len(ids), bool)
-        unknown = frozenset(ids[~found].tolist())
-        places, values = places[found], values[found].astype(np.float64)
+        unknown: frozenset[int] = frozenset()
+        if not found.all():
+            unknown = frozenset(ids[~found].tolist())
+            places, values = places[found], values[found]
+        values = values.astype(np.float64)
         cut = values if self.cuts is None else self.cuts.of(places, values)
         scores = self.absent.copy()
         np.add.at(scores, self.owner[places], self.weights[places] * (cut - self.zeros[places])[:, None, None])
@@ -163,7 +187,7 @@ class Explainer(AverageExample):
         """What each column adds (C, K): by itself, and its part of what pairs add."""
         columns = owners[: len(self.columns)].copy()
         places, pairs, shares = self.halves
-        np.add.at(columns, places.astype(np.int64), owners[len(columns) + pairs.astype(np.int64)] * shares[:, None])
+        np.add.at(columns, places, owners[len(columns) + pairs] * shares[:, None])
         return columns
 
 

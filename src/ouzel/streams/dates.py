@@ -121,23 +121,16 @@ def _of_text(text: str) -> Moment | float:
     return datetime(whole.year, whole.month, whole.day, hours, int(minute), int(second or 0), micro)
 
 
-def text_of_seconds(seconds: float) -> str:
-    """Return the day of seconds since 1970, with the hour if it is not midnight, in ISO 8601.
+def text_of_date(seconds: float) -> str:
+    """Return the day of seconds since 1970, with the hour if it is not midnight; the time of less than a day.
 
     Seconds of 32 bits are up to 64 s off in our days, so there are no minutes, and the next hour begins that early.
 
-    >>> text_of_seconds(1706659200.0), text_of_seconds(float(np.float32(1706670000)))
-    ('2024-01-31', '2024-01-31T03')
+    >>> [text_of_date(seconds) for seconds in (1706659200.0, float(np.float32(1706670000)), 45000.0)]
+    ['2024-01-31', '2024-01-31T03', '12:30:00']
     """
+    if 0.0 <= seconds < DAY:
+        return str(np.datetime64(int(seconds), "s")).partition("T")[2]
     late = int(seconds + float(np.spacing(np.float32(abs(seconds)))) / 2)
     hours = np.datetime64(late // HOUR, "h")
     return str(hours.astype("datetime64[D]") if late % DAY <= 2 * (late - seconds) else hours)
-
-
-def text_of_time(seconds: float) -> str:
-    """Return a time of day of its seconds since midnight.
-
-    >>> text_of_time(45000.0)
-    '12:30:00'
-    """
-    return str(np.datetime64(int(seconds + 0.5), "s")).partition("T")[2]

@@ -51,15 +51,15 @@ def word_of_feature(name: str | int, column: str) -> str | None:
     return name
 
 
-def date_part_of_feature(name: str | int, column: str) -> str | None:
-    """Return the part of a date that a feature of a column is.
+def is_part_of_date(name: str | int, column: str) -> bool:
+    """Whether a feature of a column is a part of a date, such as its hour.
 
-    >>> date_part_of_feature("when.hour=3", "when"), date_part_of_feature("when", "when")
-    ('hour', None)
+    >>> is_part_of_date("when.hour=3", "when"), is_part_of_date("when", "when")
+    (True, False)
     """
     beginning, _, _ = str(name).partition("=")
     date, _, part = beginning.rpartition(".")
-    return part if date == column and part in PARTS else None
+    return date == column and part in PARTS
 
 
 def _column_of(name: str, space: FeatureSpace) -> str | None:

@@ -108,7 +108,17 @@ def test_top_shows_the_heaviest_by_name(ouzel, tmp_path):
 
     assert entry["class"] == "wet"
     assert {name: weight > 0 for name, weight in entry["features"]} == {"weather=sun": True, "weather=cloud": False}
-    assert "weather=sun" in ouzel("top", tmp_path / "m").out
+    shown = ouzel("top", tmp_path / "m").out
+    assert "weather=sun" in shown
+    assert shown.endswith("the two do not compare\n")  # of columns and of features
+
+
+def test_top_explains_no_second_scale_where_columns_are_the_features(ouzel, tmp_path):
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,b,label\n" + "1,0.5,1\n0.2,1,0\n" * 40)
+    ouzel("train", path, "--learner", "adagrad", "--model", tmp_path / "m")
+
+    assert "do not compare" not in ouzel("top", tmp_path / "m").out
 
 
 def test_top_of_a_newton_method_tells_its_spectrum_and_directions(ouzel, small, tmp_path):

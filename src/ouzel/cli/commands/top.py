@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SORTED_BY = ("importance", "weight")
 ROWS = 10  # columns, and pairs, that are shown
 LEAST_PAIR = 0.01  # of the importance of the first column, below which pairs are not shown
+TWO_SCALES = """importance of a column: how far the margin moves where its values are exchanged;
+of a feature: |weight| × its standard deviation; the two do not compare"""
 
 
 def top(
@@ -124,6 +126,8 @@ def top(
             print(line)
         for line in spectrum_lines(found):
             print(line)
+    if any(by_column for by_column, _ in more_lines):
+        print(f"\n{TWO_SCALES}")
 
 
 def _without_columns(columns: list[tuple[Any, list[Feature]]]) -> list[dict[str, Any]]:

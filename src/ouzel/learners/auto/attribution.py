@@ -38,7 +38,7 @@ NODES = 16
 MOST_WEIGHTS = 1 << 26  # of all models; beyond, the models are one
 STEP = 1e-6  # of the range of margins, in differences that stand for slopes
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(NODES)
-_POINTS = np.concatenate([[0.0], 0.5 * (_POINTS + 1.0), [1.0]])  # both ends are looked at as well
+_POINTS = np.concatenate([[0.0], 0.5 * (_POINTS + 1.0), [1.0]])[:, None, None]  # both ends are looked at as well
 _WEIGHTS = np.concatenate([[0.0], 0.5 * _WEIGHTS, [0.0]])
 
 
@@ -67,15 +67,18 @@ def average_slopes(function: Function, start: np.ndarray, end: np.ndarray) -> tu
     The products of slopes and differences of scores add up to the difference of margins.
     """
     change = end - start
-    margins, slopes = function.slopes(start + _POINTS[:, None, None] * change)
+    margins, slopes = function.slopes(start + _POINTS * change)
     mean: np.ndarray = (_WEIGHTS @ slopes.reshape(len(slopes), -1)).reshape(slopes.shape[1:])
-    gap = margins[-1] - margins[0] - (mean * change).sum(axis=(1, 2))
-    for parts in (np.abs(mean) * change, change):
-        size = (parts * change).sum(axis=(-1, -2))
-        if np.any(gap):
-            part = np.where(size > LEAST, gap, 0.0) / np.maximum(size, LEAST)
-            mean = mean + part[:, None, None] * parts
-            gap = np.where(size > LEAST, 0.0, gap)
+    gap = margins[-1] - margins[0] - np.add.reduce(mean * change, axis=(1, 2))
+    for by_slopes in (True, False):
+        if not gap.any():
+            break
+        parts = np.abs(mean) * change if by_slopes else change
+        size = np.add.reduce(parts * change, axis=(-1, -2))
+        is_known = size > LEAST
+        part = np.where(is_known, gap, 0.0) / np.maximum(size, LEAST)
+        mean = mean + part[..., None, None] * parts
+        gap = np.where(is_known, 0.0, gap)
     return mean, margins[-1]
 
 
@@ -97,13 +100,14 @@ class Odds(NamedTuple):
     def slopes(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the margins (n, 1), and their derivatives (n, 1, E, 1)."""
         own = scores[..., 0]
-        sums = own @ self.plain.T + np.clip(own, -self.end, self.end) @ self.cut.T
+        sums = own @ self.plain.T + np.minimum(np.maximum(own, -self.end), self.end) @ self.cut.T
         small = np.exp(-np.abs(sums))
         most = 1.0 / (1.0 + small)
         least = small * most
-        yes, no = np.where(sums > 0.0, most, least), np.where(sums > 0.0, least, most)
+        is_yes = sums > 0.0
+        yes, no = np.where(is_yes, most, least), np.where(is_yes, least, most)
         up, down = np.maximum(yes @ self.shares, LEAST), np.maximum(no @ self.shares, LEAST)
-        by_sums = self.shares * (yes * no) / (up * down)[:, None] * (up + down)[:, None]
+        by_sums = self.shares * (most * least) / (up * down)[:, None] * (up + down)[:, None]
         slopes = by_sums @ self.plain + (by_sums @ self.cut) * (np.abs(own) < self.end)
         return (np.log(up) - np.log(down))[:, None], slopes[:, None, :, None]
 

@@ -38,6 +38,7 @@ class Level(NamedTuple):
     """The weights of pairs at one level, and where the numbers of columns lie among its knots, by interval."""
 
     pairs: np.ndarray  # (p,) int64  which pairs have such weights
+    columns: np.ndarray  # (2, p) int64  places of the columns of each
     first: np.ndarray  # (p,) int64  where those of each begin
     table: np.ndarray  # (N, K)
     knots: np.ndarray  # (C, M) int64
@@ -119,7 +120,9 @@ def pairs_with(terms: Terms, intervals: np.ndarray, some: np.ndarray) -> np.ndar
     levels = []
     for level in terms.levels:
         chosen = np.isin(level.pairs, some)
-        levels.append(level._replace(pairs=np.searchsorted(some, level.pairs[chosen]), first=level.first[chosen]))
+        own = level.columns[:, chosen]
+        places = np.searchsorted(some, level.pairs[chosen])
+        levels.append(level._replace(pairs=places, columns=own, first=level.first[chosen]))
     part = terms._replace(pairs=terms.pairs[some], levels=levels, pair_means=terms.pair_means[some])
     return _by_pairs(part, np.arange(len(terms.edges)), intervals) - part.pair_means
 
@@ -175,21 +178,26 @@ def _level(effects: Effects, level: int, points: np.ndarray) -> Level:
         pairs = pairs[~effects.pairs.two_valued[effects.pairs.columns[pairs]].all(axis=1)]
     weights = effects.cells[begin:end, 0].astype(float)
     table = np.vstack([weights, np.zeros((end - begin + size + 1 - len(weights), weights.shape[1]))])
-    return Level(pairs, pairs * size**2, table, *_knots(effects, level, points), size)
+    columns = np.ascontiguousarray(effects.pairs.columns[pairs].T.astype(np.int64))
+    return Level(pairs, columns, pairs * size**2, table, *_knots(effects, level, points), size)
 
 
 def _by_pairs(terms: Terms, columns: np.ndarray, intervals: np.ndarray) -> np.ndarray:
     """Return what each pair adds to examples (n, P, K) whose columns are in these intervals (n, C)."""
     found = np.zeros((len(intervals), *terms.pair_means.shape))
     for level in terms.levels:
-        one, other = terms.pairs[level.pairs].T
+        one, other = level.columns
         knots, shares = level.knots[columns, intervals], level.shares[columns, intervals]
-        first = level.first + level.size * knots[:, one] + knots[:, other]
-        along, across = shares[:, one], shares[:, other]
+        first = level.first + level.size * knots.take(one, axis=1) + knots.take(other, axis=1)
+        along, across = shares.take(one, axis=1), shares.take(other, axis=1)
         both = along * across
-        parts = np.stack([1.0 - along - across + both, across - both, along - both, both], axis=2)
+        parts = np.empty((*both.shape, 1, len(CORNERS)))
+        parts[..., 0, 0] = 1.0 - along - across + both
+        parts[..., 0, 1] = across - both
+        parts[..., 0, 2] = along - both
+        parts[..., 0, 3] = both
         cells = first[..., None] + CORNERS @ (level.size, 1)
-        found[:, level.pairs] += (parts[:, :, None] @ level.table.take(cells, axis=0))[:, :, 0]
+        found[:, level.pairs] += (parts @ level.table.take(cells, axis=0))[:, :, 0]
     return found
 
 

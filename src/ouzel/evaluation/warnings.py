@@ -9,6 +9,7 @@ from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
 from ouzel.terms import losses
 
 FAR = 100.0  # times the error, or the loss, of a constant prediction
+SORTED = "examples come sorted by class, and one pass predicts best what came last: shuffle them"
 ENOUGH = 100  # examples, before which a model may still be learning what is most frequent
 
 
@@ -18,7 +19,7 @@ def warnings_of(model: Any, scores: Scores) -> list[str]:
         return []
     found = _of_numbers(scores) if scores.task.numbers else _of_classes(model, scores)
     if found is None:
-        return no_better_than_constant(model, scores)
+        return [*([SORTED] if scores.sorted_by_class else []), *no_better_than_constant(model, scores)]
     remedies = ["a smaller learning rate"] if "learning_rate" in model.settings._fields else []
     given = "labels or features" if scores.task.numbers else "features"
     remedies.append(f"smaller {given}" if model.learner.name == "auto" else "the learner auto")

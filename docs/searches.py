@@ -1,7 +1,8 @@
 """Check that searches in ordinary words find the page meant among the first three, in a site that is built.
 
 `python docs/searches.py site` searches the site's own index with lunr, whose ranking is nearly that of the page: words
-are parted as there (`separator` of mkdocs.yml), without their markup; the page also takes beginnings of words.
+are parted as there (`separator` of mkdocs.yml), without their markup, with the `boost` of docs/search_order.py;
+the page also takes beginnings of words.
 A search has the page that a reader wants, or several where each would do.
 """
 
@@ -43,6 +44,16 @@ MEANT = {
     "vowpal wabbit": "vowpal-wabbit",
     "sklearn": "from-scikit-learn",
     "river": "from-river",
+    "svm": "learners which-learner faq from-scikit-learn",
+    "logistic regression": "learners which-learner how-to/regression",
+    "ftrl": "learners",
+    "second order": "sketched-newton which-learner",
+    "word embeddings": "faq",
+    "semi-supervised": "faq",
+    "geospatial latitude": "crosses streams faq",
+    "config file yaml": "settings faq commands",
+    "contributing": "developer/style developer/add_a_learner",
+    "progress bar": "evaluation first-runs troubleshooting faq",
     # data
     "csv": "streams",
     "parquet": "streams",
@@ -63,6 +74,16 @@ MEANT = {
     "standardize features": "standardising",
     "feature scaling": "standardising",
     "normalization": "standardising",
+    "sparse matrix": "from-scikit-learn",
+    "scipy sparse csr": "from-scikit-learn data-frames",
+    "large csv files out of memory": "streams",
+    "excel": "streams faq",
+    "ordinal features": "streams",
+    "high cardinality": "how-to/model-size streams tutorials/clicks",
+    "spam filter": "tutorials/text",
+    "bag of words": "tutorials/text",
+    "mqtt": "logs faq",
+    "airflow": "faq how-to/retrain-and-rollback",
     # learning
     "learning rate": "how-to/hyperparameters",
     "hyperparameter": "how-to/hyperparameters",
@@ -98,6 +119,19 @@ MEANT = {
     "custom loss": "own-learner",
     "distributed training": "many-machines",
     "dask": "many-machines",
+    "learning rate schedule": "how-to/hyperparameters settings",
+    "partial_fit": "from-scikit-learn tutorials/python",
+    "warm start": "from-scikit-learn models",
+    "out-of-core learning": "from-scikit-learn streams",
+    "lag features": "how-to/time-series",
+    "moving average": "how-to/time-series",
+    "elastic net": "how-to/overfitting adagrad",
+    "count sketch": "budgets",
+    "heavy hitters": "deltoids budgets",
+    "diverge": "which-learner evaluation",
+    "convergence": "which-learner",
+    "oversampling smote": "imbalanced",
+    "plugin": "own-learner",
     # models and answers
     "metrics": "evaluation",
     "cross validation": "evaluation",
@@ -131,6 +165,20 @@ MEANT = {
     "training-serving skew": "how-to/training-serving-skew",
     "nanoseconds a feature": "speed",
     "backwards compatibility": "stability",
+    "prequential": "evaluation",
+    "holdout": "evaluation how-to/overfitting",
+    "stratified": "imbalanced evaluation",
+    "ndcg": "evaluation",
+    "log loss": "evaluation",
+    "coefficients weights": "models how-to/feature-importance",
+    "partial dependence": "models how-to/feature-importance",
+    "confidence interval": "guarantees",
+    "regret bound": "evaluation",
+    "collocations": "pmi",
+    "pmml": "models faq",
+    "arduino": "devices tutorials/device",
+    "c header": "devices",
+    "model registry": "how-to/retrain-and-rollback models",
     # running
     "rest api": "service",
     "authentication": "service",
@@ -149,6 +197,13 @@ MEANT = {
     "delete user data": "how-to/delete-a-person",
     "privacy": "how-to/delete-a-person",
     "GDPR erasure": "how-to/delete-a-person",
+    "helm chart": "how-to/kubernetes",
+    "canary deployment": "service how-to/retrain-and-rollback",
+    "crash recovery": "reliability",
+    "disk full": "service reliability",
+    "openapi": "service",
+    "delayed feedback": "service logs evaluation",
+    "iot sensor": "tutorials/sensors",
 }
 FIRST = 3
 
@@ -157,7 +212,10 @@ def check(site: Path) -> list[str]:
     """Return a line for each search that does not find its page among the first."""
     stored = json.loads((site / "search" / "search_index.json").read_text())
     parts = re.compile(rf"<[^>]+>|{stored['config']['separator']}")
-    documents = [{"location": part["location"], **_plain(part, parts)} for part in stored["docs"]]
+    documents = [
+        ({"location": part["location"], **_plain(part, parts)}, {"boost": part.get("boost", 1)})
+        for part in stored["docs"]
+    ]
     index = lunr(ref="location", fields=[{"field_name": "title", "boost": 10}, "text"], documents=documents)
     failed = []
     for words, pages in MEANT.items():

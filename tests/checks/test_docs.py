@@ -6,7 +6,9 @@ import importlib
 import inspect
 import itertools
 import re
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -86,6 +88,19 @@ def test_every_page_is_in_the_menu():
     menu = pages_of(values(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
 
     assert sorted(menu) == sorted(str(page.relative_to(ROOT / "docs")) for page in PAGES)
+
+
+def test_search_puts_pages_that_list_everything_after_those_that_explain():
+    order = runpy.run_path(str(ROOT / "docs" / "search_order.py"))["on_page_markdown"]
+    boosts = {}
+    for page in PAGES:
+        url = f"{page.relative_to(ROOT / 'docs').with_suffix('')}/"
+        meta = {}
+        assert order("text", page=SimpleNamespace(url=url, meta=meta)) == "text"
+        boosts[url] = meta.get("search", {}).get("boost", 1)
+
+    assert all(boosts[url] < 1 for url in ("commands/", "json/", "settings/", "design/", "reference/models/"))
+    assert all(boosts[url] == 1 for url in ("streams/", "evaluation/", "how-to/hyperparameters/", "tutorials/text/"))
 
 
 @pytest.mark.parametrize("name", ["ouzel.streams.options:Options", "ouzel.streams.logs.reading:Reading"])

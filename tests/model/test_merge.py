@@ -42,6 +42,22 @@ def test_workers_that_met_the_classes_in_another_order_agree(name, classes):
     np.testing.assert_allclose(again.margins(block), merged.margins(block), rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "name", ["auto", "adagrad", "ons", "son-oja", "son-fd", "son-rp", "sketched-adagrad", "bear", "awm"]
+)
+def test_a_merged_model_and_what_it_learns_next_do_not_depend_on_the_order_of_equal_workers(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 6)).astype(np.float32)
+    y = (X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=1200) > 0).astype(int)
+    parts = [worker(name, X[start : start + 300], y[start : start + 300], classes=[0, 1]) for start in (0, 300, 600)]
+    new = next(ouzel.blocks_from(X[900:], y[900:]))
+
+    one, other = ouzel.merge(parts), ouzel.merge(parts[::-1])
+
+    np.testing.assert_allclose(one.margins(new), other.margins(new), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(one.learn(new).margins, other.learn(new).margins, rtol=0, atol=1e-6)
+
+
 def test_a_worker_that_saw_fewer_classes_and_features_merges():
     X, y = data(3)
     first = worker("adagrad-rda", X[y < 2][:, :3], y[y < 2])

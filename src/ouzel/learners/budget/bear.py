@@ -285,7 +285,7 @@ swap_classes = negating("heap.weights", "sketch.counters", "steps", "changes")
 def gains(base: State, state: State, settings: Settings) -> Gains:
     """What a worker has learnt beyond its base, as of `mission`, and its pairs: those of one worker count."""
     found = mission.gains(base, state, settings)
-    return {**found, **{name: First(found["examples"], getattr(state, name)) for name in PAIRS}}
+    return {**found, "pairs": First(found["examples"], {name: getattr(state, name) for name in PAIRS})}
 
 
 PAIRS = ("slots", "steps", "changes", "sizes", "turn")
@@ -296,5 +296,5 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     """The average model, as that of `mission`, with the pairs of the worker that has learnt most."""
     merged = init(0, settings)
     for name in PAIRS:
-        getattr(merged, name)[...] = gains[name].content
+        getattr(merged, name)[...] = gains["pairs"].content[name]
     return mission.settle(merged, base, gains)

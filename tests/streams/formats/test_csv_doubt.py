@@ -10,6 +10,7 @@ import ouzel
 
 MARK = "has a quotation mark that is not around a cell"
 AGAIN = "has the names of the columns again, and is read as any other row"
+WIDE = "".join(f",c{k}" for k in range(998))
 CASES = {
     "a stray mark at the end": ('a,b\n1,x\n2,y"\n3,z\n', 3, MARK),
     "a stray mark within": ('a,b\n1,5" pipe\n2,y\n', 2, MARK),
@@ -17,6 +18,10 @@ CASES = {
     "after rows of several lines": ('a,b\n1,"x\ny"\n2,"z"w\n', 4, MARK),
     "a second header": ("a,b\n1,x\na,b\n2,y\n", 3, AGAIN),
     "a second header in quotation marks": ('"a","b"\r\n1,x\r\n"a","b"\r\n2,y\r\n', 3, AGAIN),
+    "a second header, one cell of it in quotation marks": ('a,b\n1,x\n"a",b\n2,y\n', 3, AGAIN),
+    "a second table with its header": ("a,b\r\n1,x\r\na,b\r\n2,y\r\n3,z\r\n", 3, AGAIN),
+    "a second table below an empty line": ("a,b\n1,x\n\na,b\n2,y\n3,z\n", 4, AGAIN),
+    "a second header of a thousand columns": (f"a,b{WIDE}\n1,x{',1' * 998}\n" * 2, 3, AGAIN),
     "a second header at the end": ("a,b\n1,x\n2,y\na,b", 4, AGAIN),
 }
 SOUND = {

@@ -282,16 +282,20 @@ class Doubt:
         between = re.escape(delimiter.encode())
         cell = rb'(?:"(?:[^"]|"")*+"|[^"\r\n' + between + rb"]*+)"
         self._sound = re.compile(rb"(?:" + cell + rb"(?:" + between + rb"|\r?\n))*+")
-        plain, quoted = (delimiter.join(f"{mark}{name}{mark}" for name in names).encode() for mark in ("", '"'))
-        self._header = re.compile(rb"^(?:" + re.escape(plain) + rb"|" + re.escape(quoted) + rb")\r?$", re.MULTILINE)
+        self._header = delimiter.join(names).encode().replace(b'"', b"")
+        first = re.escape(names[0].encode()) if names else b""
+        self._begun = re.compile(rb'^"?' + first + rb'"?' + between + rb"[^\r\n]*", re.MULTILINE)
 
     def look_for_headers(self, text: bytes, rows: int) -> None:
         """Warn where a text repeats the names of the columns; `rows` come before it."""
-        found = self._header.search(text) if self.several else None
-        if found is not None:
-            self.several = False  # once is enough
-            row = self.above + rows + text.count(b"\n", 0, found.start()) + 1
-            self.say(f"{self.name}: row {row} has the names of the columns again, and is read as any other row")
+        if not self.several:
+            return
+        for line in self._begun.finditer(text):
+            if line[0].replace(b'"', b"") == self._header:
+                self.several = False  # once is enough
+                row = self.above + rows + text.count(b"\n", 0, line.start()) + 1
+                self.say(f"{self.name}: row {row} has the names of the columns again, and is read as any other row")
+                return
 
     def look_for_marks(self, text: bytes, rows: int) -> None:
         """Warn of the first quotation mark that is not around a cell; `rows` come before the text."""

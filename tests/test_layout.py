@@ -86,6 +86,21 @@ def test_arrays_that_are_no_state_are_refused(name, array, message):
         restored(of(2), arrays)
 
 
+@pytest.mark.parametrize("rows", [1, 255, 256, 257, 600])
+def test_a_number_out_of_range_is_found_in_every_row_of_its_column(rows):
+    wide = of(1)._replace(weight=float32(rows, 2, least=(0.0, -1.0)))
+    sound = {**dict(flat(init(1, None))), "weight": np.tile(np.array([0.0, -1.0], np.float32), (rows, 1))}
+
+    restored(wide, sound)
+
+    for row in {0, rows // 2, rows - 1}:
+        for wrong in (-0.5, np.nan):
+            weight = sound["weight"].copy()
+            weight[row, 0] = wrong
+            with pytest.raises(OuzelError, match="weight"):
+                restored(wide, {**sound, "weight": weight})
+
+
 def test_a_state_that_lacks_an_array_is_refused():
     with pytest.raises(OuzelError, match="weight is missing"):
         restored(of(2), {})

@@ -137,7 +137,7 @@ def note_on(entries: Sequence[Entry]) -> str:
         if fixed.ridge:
             line += f" with a ridge of {fixed.ridge:g}: {fixed.reason}"
         else:
-            line += f" (none of {REACH:g} times their norm is better by {figure(fixed.within)})"
+            line += f" (weights of up to {REACH:g} times their norm are better by at most {figure(fixed.within)})"
         lines.append(line)
     theorems = {entry.regret.theorem for entry in entries if entry.regret is not None and entry.regret.theorem}
     return "\n".join([*lines, *(f"bound: on the regret, by {theorem}" for theorem in sorted(theorems))])

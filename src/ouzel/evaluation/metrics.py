@@ -135,7 +135,7 @@ class Scores:
         """Count of a part of a block, one of its task's `parts`, what no point of a curve shows."""
         self.constant.add(learnt)
         if not (self.task.numbers or self.task.groups) and len(learnt.targets):
-            self._turns += np.count_nonzero(np.diff(learnt.targets, prepend=self._last))
+            self._turns += int(np.count_nonzero(np.diff(learnt.targets, prepend=self._last)))
             self._last = learnt.targets[-1]
         self.ranks.add(learnt.groups)
         others = self.task.numbers or self.task.groups or self._recalibrated

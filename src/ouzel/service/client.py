@@ -153,7 +153,7 @@ def with_scheme(address: str) -> str:
     >>> with_scheme("localhost:8000"), with_scheme("https://shop.example")
     ('http://localhost:8000', 'https://shop.example')
     """
-    return address if "://" in str(address) else f"http://{address}"
+    return address if not isinstance(address, str) or "://" in address else f"http://{address}"
 
 
 def as_json(example: Example) -> dict[str, Any]:

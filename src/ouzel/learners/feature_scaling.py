@@ -156,16 +156,6 @@ def cut(values: np.ndarray) -> np.ndarray:
     return np.clip(values, -LIMIT, LIMIT)
 
 
-def joined(first: Rows, count: int, second: Rows, start: int) -> Rows:
-    """The first `count` of some rows, and after them others from the row `start` on."""
-    begin, end, skipped = int(first.offsets[0]), int(first.offsets[count]), second.offsets[start]
-    offsets = [first.offsets[:count] - first.offsets[0], second.offsets[start:] - skipped + np.uint64(end - begin)]
-    parts = zip(first[1:], second[1:], strict=True)
-    return Rows(
-        np.concatenate(offsets), *(np.concatenate([one[begin:end], other[int(skipped) :]]) for one, other in parts)
-    )
-
-
 def units(features: Features, limit: float) -> tuple[np.ndarray, np.ndarray]:
     """What z = a x - b is of every slot, while nothing is cut: a and b, both (d,); a is 0 for what is not known."""
     slopes, shifts = standardisation.units(features)

@@ -7,6 +7,7 @@ row that needs scales stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -137,7 +138,7 @@ class Scaling:
         rest = Rows(rows.offsets[first:], rows.indices, rows.values)
         scaled = feature_scaling.scaled_rows(self.features, rest, importances[first:], self.limit)
         late |= bool((importances[:first] > 0.0).any())  # then the row is learnt as it was predicted
-        return feature_scaling.joined(seen, first + late, scaled, int(late))
+        return joined([between(seen, 0, first + late), between(scaled, int(late))])
 
     def note_surplus(self, surplus: int) -> None:
         """Take note of a surplus; at the fewest, examples without large values are learnt without a look at it."""
@@ -190,6 +191,27 @@ class Scaling:
             count = specialise(feature_moments.add_row, self.moments, slots, values)
             compiled["moments", 0] = self.moments, count
         count(self.moments, slots, values)
+
+
+def between(rows: Rows, start: int, stop: int | None = None) -> Rows:
+    """Rows `start` to `stop` of some rows."""
+    return rows._replace(offsets=rows.offsets[start : None if stop is None else stop + 1])
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Rows one after the other.
+
+    >>> rows = Rows(np.array([0, 2, 3], np.uint64), np.array([7, 7, 5], np.uint32), np.ones(3, np.float32))
+    >>> joined([rows, between(rows, 1)])[:2]
+    (array([0, 2, 3, 4], dtype=uint64), array([7, 7, 5, 5], dtype=uint32))
+    """
+    lengths = [np.zeros(1, np.uint64), *(np.diff(part.offsets) for part in parts)]
+    spans = [slice(int(part.offsets[0]), int(part.offsets[-1])) for part in parts]
+    return Rows(
+        np.cumsum(np.concatenate(lengths), dtype=np.uint64),
+        np.concatenate([part.indices[span] for part, span in zip(parts, spans, strict=True)]),
+        np.concatenate([part.values[span] for part, span in zip(parts, spans, strict=True)]),
+    )
 
 
 def check_standardize(given: Any) -> bool | str:

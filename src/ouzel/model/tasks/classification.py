@@ -20,6 +20,7 @@ from ouzel.model import answers
 from ouzel.model.answers import Answers, is_probabilistic
 from ouzel.model.label_encoder import Classes
 from ouzel.model.room import changing
+from ouzel.model.scaling import between, joined
 from ouzel.model.tasks.task import Host, Outcome, Task, by_known_classes, call_one, losses_against
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
@@ -192,9 +193,8 @@ class OneAgainstRest(Classification):
         return self._of_columns(columns[: self.columns(self._classes(model))])
 
     def pieces_alone(self, model: Host, pieces: list[Piece]) -> int:
-        """Where many classes are new, pieces are learnt together, unless states see what depends on them."""
-        preparation = model.preparation
-        if len(pieces) < MANY_NEW or model.classes.closed or preparation.every or preparation.features is not None:
+        """Where many classes are new, pieces are learnt together, unless states forget between them."""
+        if len(pieces) < MANY_NEW or model.classes.closed or model.preparation.every:
             return len(pieces)
         return sum(piece.classes <= 3 for piece in pieces)  # until there is a state for classes not seen yet
 
@@ -207,7 +207,7 @@ class OneAgainstRest(Classification):
         new classes a block takes two thousand calls, and not half a million.
         """
         first, stop, weights = pieces[0].start, pieces[-1].stop, block.weights
-        begins = [first] * self._classes(model)
+        begins, seen = [first] * self._classes(model), []
         for classes, start, end in pieces:
             self.make_states(model, classes)
             begins += [start] * (self._classes(model) - len(begins))
@@ -215,10 +215,10 @@ class OneAgainstRest(Classification):
                 rest = np.full(here.stop - here.start, -1.0)
                 out = np.empty(len(rest))
                 model.module.learn_rows(model.states[-1], part, rest, weights[here], model.settings, out)
-        whole = model.raw_rows(block)
+                seen.append(part)
+        whole = joined(seen)
         for place, start in enumerate(begins):
-            here, out = slice(start, stop), np.empty(stop - start)
-            rows = Rows(whole.offsets[start : stop + 1], whole.indices, whole.values)
+            here, out, rows = slice(start, stop), np.empty(stop - start), between(whole, start - first)
             targets = _signs(positions[here], place)
             model.module.learn_rows(model.states[place], rows, targets, weights[here], model.settings, out)
             scores[here, place] = out

@@ -66,7 +66,9 @@ def test_what_an_earlier_run_has_seen_counts():
     assert warned(X[50:], y[50:], [50], model, again)
 
     older = Scores(model.task)
-    older.restore({name: value for name, value in first.to_json().items() if name != "turns"})
+    stored = first.to_json()
+    del stored["baseline"]["order"]
+    older.restore(stored)
     assert not warned(X[50:], y[50:], [50], model, older)
 
 

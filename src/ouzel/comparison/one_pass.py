@@ -19,7 +19,7 @@ from ouzel.evaluation.delay import late_labels
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.mistakes import mistakes_of
 from ouzel.evaluation.report import of_answers
-from ouzel.evaluation.warnings import warnings_of
+from ouzel.evaluation.warnings import SORTED, warnings_of
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.model.room import make_room_for
@@ -90,7 +90,7 @@ class Entry:
     @property
     def warnings(self) -> list[str]:
         """Remark on a candidate in addition to its figures: that it diverged, or is no better than a constant."""
-        return warnings_of(self.model, self.scores)
+        return [line for line in warnings_of(self.model, self.scores) if line != SORTED]  # which is of the stream
 
     def learn(self, block: Block) -> None:
         """Predict, count and learn a block."""

@@ -21,6 +21,8 @@ from ouzel.terms.losses import Absolute, Poisson, Quantile, probability_of, valu
 
 ERRORS, WEIGHT, TOTAL, LEADER = range(4)
 DAMAGED = "what the model's file notes of its run is damaged; train it again"
+FEW = 10.0  # examples of a class, below which their order says nothing
+UNKNOWN = -1 << 53  # how often the class changed, in a run whose beginning did not count it
 LEAST = 0.5  # of the sum of counts, in a mean that a logarithm is taken of
 
 
@@ -105,6 +107,7 @@ class Baseline:
         self.orders_numbers = task.numbers and isinstance(task.loss, Absolute | Quantile)
         self.sums = np.array([0.0, 0.0, 0.0, -1.0])
         self.counts = np.zeros(2)
+        self.changes, self.last = 0, -1  # examples of another class than the one before, and the class of the last
         self.log_loss_sum = np.zeros(1)  # not a number where an earlier version counted
         self.seen: running_quantile.State = allocate(running_quantile.layout())
 
@@ -123,6 +126,12 @@ class Baseline:
         """Mean log loss of predicting the shares of the classes so far; None for numbers and rankings."""
         known = self.sums[WEIGHT] > 0.0 and self.log_loss_sum[0] > 0.0 and not self.task.numbers
         return float(self.log_loss_sum[0] / self.sums[WEIGHT]) if known else None
+
+    @property
+    def sorted_by_class(self) -> bool:
+        """Whether all examples of a class came before those of the next; False if an earlier run is not known."""
+        counts = self.counts[self.counts > 0.0]
+        return self.changes == len(counts) > 1 and bool(counts.min() >= FEW)
 
     @property
     def about(self) -> str:
@@ -149,12 +158,16 @@ class Baseline:
             if classes > len(self.counts):
                 self.counts = np.pad(self.counts, (0, classes - len(self.counts)))
             follow_classes(*given, self.sums, self.counts, self.log_loss_sum)
+            if len(learnt.targets):
+                self.changes += int(np.count_nonzero(np.diff(learnt.targets, prepend=self.last)))
+                self.last = int(learnt.targets[-1])
 
     def to_json(self) -> dict[str, Any]:
         """Everything counted so far, exactly, as JSON values."""
         found: dict[str, Any] = {"sums": self.sums.tolist(), "counts": self.counts.tolist()}
         if not self.task.numbers and not self.task.groups:
             found["log_loss"] = float(self.log_loss_sum[0])
+            found["order"] = [self.changes, self.last]
         if self.counts_numbers or self.orders_numbers:
             found["of"] = self.about
         if self.orders_numbers:
@@ -171,6 +184,7 @@ class Baseline:
             raise OuzelError(DAMAGED)
         self.sums, self.counts = sums, counts
         self.log_loss_sum[0] = float(stored.get("log_loss", np.nan))
+        self.changes, self.last = map(int, stored.get("order", (UNKNOWN, -1)))
         if self.orders_numbers:
             self.seen = _restored(*stored["seen"])
 

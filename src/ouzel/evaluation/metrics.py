@@ -24,8 +24,6 @@ from ouzel.terms.losses import Poisson
 
 WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES, LEAST_LOSS = range(9)
 MISSED, SMALLEST, SUMS = range(9, 12)  # mistakes on the second of two classes, the smallest importance; how many sums
-FEW = 10  # examples of a class, below which their order says nothing
-UNKNOWN = -1 << 53  # how often the class changed, in a run whose beginning did not count it
 MOST_CONFUSED = 200  # classes up to which a confusion matrix is kept
 SMALLEST_PROBABILITY = 1e-15
 
@@ -114,7 +112,6 @@ class Scores:
         self.calibration, self.before = Calibration(), Calibration()  # `before` it is recalibrated
         self.ranks, self.coverage = Ranks(), Coverage()
         self.constant, self._recalibrated = Baseline(task), False
-        self._turns, self._last = 0, -1  # examples of another class than the one before, and the class of the last
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
@@ -134,9 +131,6 @@ class Scores:
     def follow(self, learnt: Outcome) -> None:
         """Count of a part of a block, one of its task's `parts`, what no point of a curve shows."""
         self.constant.add(learnt)
-        if not (self.task.numbers or self.task.groups) and len(learnt.targets):
-            self._turns += int(np.count_nonzero(np.diff(learnt.targets, prepend=self._last)))
-            self._last = learnt.targets[-1]
         self.ranks.add(learnt.groups)
         others = self.task.numbers or self.task.groups or self._recalibrated
         if not others and is_probabilistic(self.task.loss):
@@ -155,13 +149,6 @@ class Scores:
             self._widen(margins.shape[1])
             margins = np.ascontiguousarray(margins)
             score_many(margins, targets, importances, losses, self.sums, self.confusion, self.task.joint)
-
-    @property
-    def sorted_by_class(self) -> bool:
-        """Whether all examples of a class came before those of the next; False if an earlier run is not known."""
-        counts = self.confusion.sum(axis=1)
-        counts = counts[counts > 0]
-        return self._turns == len(counts) > 1 and bool(counts.min() >= FEW)
 
     @property
     def error_rate(self) -> float | None:
@@ -259,7 +246,6 @@ class Scores:
             "baseline": self.constant.to_json(),
             "calibration": self.calibration.bins.tolist(),
             "ranks": self.ranks.sums.tolist(),
-            "turns": [int(self._turns), int(self._last)],
             **({"before": self.before.bins.tolist()} if self.before.bins.any() else {}),
             **({"coverage": self.coverage.to_json()} if self.coverage.seen else {}),
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
@@ -270,7 +256,6 @@ class Scores:
         sums, confusion = np.array(stored["sums"], np.float64), np.array(stored["confusion"], np.int64)
         if sums.shape in ((LEAST_LOSS,), (MISSED,)):  # of earlier versions
             sums = np.append(sums, [np.nan] * (SUMS - len(sums)))
-        self._turns, self._last = map(int, stored.get("turns", (UNKNOWN, -1)))
         places, counts = stored["histogram"]
         at, in_bins = np.array(places, np.int64), np.array(counts, np.float64)
         square = (max(len(confusion), 2),) * 2 if len(confusion) or classes <= MOST_CONFUSED else (0,)

@@ -19,7 +19,7 @@ def warnings_of(model: Any, scores: Scores) -> list[str]:
         return []
     found = _of_numbers(scores) if scores.task.numbers else _of_classes(model, scores)
     if found is None:
-        return [*([SORTED] if scores.sorted_by_class else []), *no_better_than_constant(model, scores)]
+        return [*([SORTED] if scores.constant.sorted_by_class else []), *no_better_than_constant(model, scores)]
     remedies = ["a smaller learning rate"] if "learning_rate" in model.settings._fields else []
     given = "labels or features" if scores.task.numbers else "features"
     remedies.append(f"smaller {given}" if model.learner.name == "auto" else "the learner auto")

@@ -39,8 +39,8 @@ class Contribution(Struct):
     """The contribution of a feature to a margin."""
 
     name: Annotated[str, about("the feature")]
-    value: Annotated[float | None, about("its value; null of what is no feature")]
-    weight: Annotated[float | None, about("what one more of it would add, about its mean; null of what is no feature")]
+    value: Annotated[float | None, about("its value; null for rows that stand for no feature")]
+    weight: Annotated[float | None, about("what one more of it would add; null for rows that stand for no feature")]
     contribution: Annotated[float, about("what it adds to the margin of the average example")]
     interval: Annotated[list[float], about("of `ons`, where justified: its 95 % interval")] | UnsetType = UNSET
 
@@ -49,7 +49,7 @@ class ColumnContribution(Struct):
     """The contribution of a column of the table to a margin."""
 
     name: Annotated[str, about("the column")]
-    value: Annotated[float | str | None, about("its number, date, or words; null of what is no column")]
+    value: Annotated[float | str | None, about("its number, date, or words; null for rows that stand for no column")]
     contribution: Annotated[float, about("what it adds to the margin of the average example")]
 
 

@@ -191,7 +191,7 @@ def test_a_learner_of_a_byte_budget_ranks_columns_by_weights():
     assert model.pair_importance() == []
 
 
-def test_a_date_beside_words_and_numbers_does_not_hide_what_they_matter():
+def test_a_date_does_not_hide_the_importance_of_words_and_numbers():
     # Seconds since 1970 that have no effect were drawn as a word, and moved every margin out of sight.
     rng, n = np.random.default_rng(0), 3000
     X = pandas.DataFrame(

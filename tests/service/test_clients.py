@@ -84,7 +84,7 @@ def test_what_is_no_example_and_an_address_that_is_none_are_one_line(client, run
         assert other.model()["examples"] == client.model()["examples"]
 
 
-def test_a_service_that_wants_a_token_is_told_by_the_name_of_the_option(monkeypatch, capsys, tmp_path):
+def test_the_error_of_a_missing_token_names_the_option(monkeypatch, capsys, tmp_path):
     transport = httpx.MockTransport(lambda request: httpx.Response(401, json={"detail": "give a token"}))
     whole = httpx.Client
     monkeypatch.setattr(httpx, "Client", lambda **given: whole(**given, transport=transport))

@@ -18,6 +18,7 @@ from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.model.settings import described
 from ouzel.numerals import as_size, size_in_words
 from ouzel.ranges import SWITCH, Choice, Range, declared
+from ouzel.terms.losses import Squared
 from ouzel.terms.names import FAMILIES
 
 TABLE = Path(__file__).absolute().parents[1] / "estimators" / "families.toml"
@@ -78,7 +79,10 @@ class Family(NamedTuple):
     def parameters(self, task: str) -> list[Parameter]:
         """Return the parameters of the class for a task, those that pick the learner first."""
         found = {name: self._choice(place, name) for place, name in enumerate(self.choices)}
-        defaults = {"loss": "squared"} if task == "regression" else {}
+        defaults: dict[str, Any] = {"loss": "squared"} if task == "regression" else {}
+        of_loss = getattr(next(iter(self.learners.values())).settings, "defaults_of", None)
+        if defaults and of_loss is not None:
+            defaults |= of_loss(Squared())
         defaults |= self.defaults[task]
         presets = {name for learner in self.learners.values() for name, _ in learner.preset}
         for learner in self.learners.values():

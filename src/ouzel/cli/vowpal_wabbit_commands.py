@@ -17,14 +17,7 @@ from ouzel.learners.catalogue import DEFAULT
 from ouzel.learners.catalogue import find as find_learner
 
 READING = ("--format", "--delimiter", "--column-names")  # which predicting and testing have, too
-FILES = (
-    "--format",
-    "--delimiter",
-    "--column-names",
-    "--id",
-    "--passes",
-    "--holdout-every",
-)  # which services do not have
+FILES = (*READING, "--id", "--passes", "--holdout-every")  # which services do not have
 REPEATED = ("--cross", "--ngrams", "--skips", "--ignore", "--only-columns", "--class-weight", "--set")
 ADAGRAD = "adagrad"  # what Vowpal Wabbit learns by, and with its penalties
 MODEL = "model.ouzel"  # where no model is named, and a further command needs one

@@ -78,8 +78,8 @@ class Owner:
         self.drift: deque[Drift] = deque(maxlen=MOST_EVENTS)  # the last alarms; their examples are numbers of the log
         self.remarks = ColumnRemarks(self.model.bits)  # of this start of the service
         self.lock = threading.RLock()
+        self._top: tuple[Any, list[dict[str, Any]]] = (None, [])  # the last answer of `top`, and what it is of
         # the examples that `refusal` checked last, and their block
-        self._top: tuple[Any, list[dict[str, Any]]] = (None, [])  # the last one, and of which examples and size
         self._validated: tuple[Sequence[Example | Row], Block | None] = ([], None)
 
     @property

@@ -53,7 +53,7 @@ def test_examples_of_no_known_class_are_left_out_and_counted(ouzel, model, tmp_p
     assert "no example has a label; give examples with labels" in ouzel("test", model, path).err
 
 
-def test_of_a_table_whose_labels_are_not_known_the_column_is_asked_for(ouzel, tmp_path):
+def test_unknown_labels_of_a_table_ask_for_the_column_of_labels(ouzel, tmp_path):
     (tmp_path / "t.csv").write_text("y,z,a\nno,1,1\nyes,2,2\n")
     ouzel("train", tmp_path / "t.csv", "--label", "y", "--ignore", "z", "--learner", "ogd", "--model", tmp_path / "m")
 

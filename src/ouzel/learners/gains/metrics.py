@@ -11,7 +11,10 @@ from ouzel.learners.gains.parts import Gains, Peak, rows_of
 
 
 def metric_gains(sums: Callable[[Any], tuple[np.ndarray, np.ndarray]]) -> Callable[[Any, Any, Any], Gains]:
-    """`gains` of a learner, of which `sums` tells A (d, d) and A w (d,) of all slots, in their own order."""
+    """`gains` of a learner, of which `sums` gives A (d, d) and A w of all slots, in their own order.
+
+    A w has a row for each slot: it is (d,), or (d, k) of several vectors in place of w.
+    """
 
     def gains(base: Any, state: Any, settings: Any) -> Gains:
         """What a worker has learnt beyond its base: what it has added to A and to A w."""

@@ -120,7 +120,7 @@ def time_of(constant, state, indices, values, slope):
 
 @force_inline
 def note_sizes(state, indices, values, steepest):
-    """Count the sizes of a slope and of features; one that is met for the first time gets its wealth."""
+    """Count the sizes of a slope and of features; a new feature gets its wealth."""
     state.steepest[0] = max(state.steepest[0], steepest)
     count = 0.0
     for k in range(len(indices)):

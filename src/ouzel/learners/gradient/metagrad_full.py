@@ -127,7 +127,8 @@ def predict_row(state, indices, values, settings):
 @kernel
 def teach(state, m, indices, values, margin, step, settings):
     """Project an expert and move it, `step` being eta g; return its margin."""
-    expert = online_newton.State(state.place, state.expert[m], state.inverse[m], state.counts, state.expert[m])
+    own = state.expert[m]  # twice: `solve` reads no `moved`
+    expert = online_newton.State(state.place, own, state.inverse[m], state.counts, own)
     variance, weight = settings.radius * settings.radius / 9.0, expert.weight[: state.counts[1]]
     along, square, _ = solve(expert, indices, values, state.counts[1])
     free = free_margin(state, m, indices, values)

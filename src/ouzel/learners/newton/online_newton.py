@@ -248,37 +248,18 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     state.counts[0] = int(kept * state.counts[0])
 
 
-def _metric(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """The slots (n,) placed, and alpha A (n, n) of them, in their own order."""
-    slots = np.flatnonzero(state.place)
-    place = state.place[slots] - 1
-    return slots, np.linalg.inv(state.inverse[np.ix_(place, place)])
-
-
 def _sums(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """alpha A - I (d, d) and alpha A w (d,) of all slots, in their own order."""
-    slots, here = _metric(state)
-    metric = np.zeros((len(state.place), len(state.place)))
-    metric[np.ix_(slots, slots)] = here
+    """alpha A - I (d, d), and alpha A times w and times b (d, 2), of all slots, in their own order."""
+    slots = np.flatnonzero(state.place)
+    here, place = np.ix_(slots, slots), state.place[slots] - 1
+    metric, pull = np.zeros((len(state.place), len(state.place))), np.zeros((len(state.place), 2))
+    metric[here] = np.linalg.inv(state.inverse[np.ix_(place, place)])
+    pull[slots] = metric[here] @ np.column_stack([state.weight[place], state.moved[place]])
     metric[slots, slots] -= 1.0
-    return metric, _times(state, state.weight)
+    return metric, pull
 
 
-def _times(state: State, vector: np.ndarray) -> np.ndarray:
-    """alpha A times a vector by place, of all slots (d,) in their own order."""
-    slots, here = _metric(state)
-    product = np.zeros(len(state.place))
-    product[slots] = here @ vector[state.place[slots] - 1]
-    return product
-
-
-_gains = metric_gains(_sums)
-
-
-def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base: what it has added to A, to A w, and to A b."""
-    found = _gains(base, state, settings)
-    return {**found, "moved": _times(state, state.moved) - _times(base, base.moved)}
+gains = metric_gains(_sums)
 
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:
@@ -292,6 +273,6 @@ def onto(base: State, gains: Gains, settings: Settings) -> State:
     metric, pull = _sums(base)
     metric += dense(gains["metric"], dimension)
     merged.inverse[:size, :size] = np.linalg.inv(np.eye(size) + metric[np.ix_(slots, slots)])
-    merged.weight[:size] = merged.inverse[:size, :size] @ (pull + gains["pull"])[slots]
-    merged.moved[:size] = merged.inverse[:size, :size] @ (_times(base, base.moved) + gains["moved"])[slots]
+    moves = merged.inverse[:size, :size] @ (pull + gains["pull"])[slots]
+    merged.weight[:size], merged.moved[:size] = moves.T
     return merged

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+import ouzel
 from ouzel.learners.gradient import coin_betting
+from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 from ouzel.terms.losses import Absolute, Hinge, Logistic, Poisson, Squared, derivative, value
+from tests.forging import parts_of, write
 from tests.learners.newton.test_online_newton import learn, stream
 from tests.oracles.coin_betting import BETS, CoinBetting
 
@@ -104,3 +107,19 @@ def test_without_a_step_size_it_finds_weights_far_away():
         for block in blocks_from(X, size * X @ direction):
             last = model.learn(block)
         assert np.abs(last.margins[-1000:] - last.targets[-1000:]).mean() < 0.05 * size
+
+
+def test_a_file_with_one_wealth_for_all_features_is_refused_in_one_line(tmp_path):
+    model = Model("coin-betting", bits=8)
+    for block in ouzel.blocks_from([({"a": 1.0}, 0), ({"b": 2.0}, 1)], bits=8):
+        model.learn(block)
+    persistence.save(model, tmp_path / "m")
+    described, arrays = parts_of(tmp_path / "m")
+    table = arrays.pop("state.0.table")
+    del arrays["state.0.steepest"]
+    arrays |= {"state.0.total": table[:, 0].copy(), "state.0.wealth": np.zeros(1)}
+    arrays |= {"state.0.time": np.ones(1), "state.0.largest": np.ones(1)}
+    write(tmp_path / "old", described, arrays)
+
+    with pytest.raises(ouzel.OuzelError, match="not a model this version can use: .*; train it again"):
+        ouzel.load(tmp_path / "old")

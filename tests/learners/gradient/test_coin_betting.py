@@ -121,5 +121,5 @@ def test_a_file_with_one_wealth_for_all_features_is_refused_in_one_line(tmp_path
     arrays |= {"state.0.time": np.ones(1), "state.0.largest": np.ones(1)}
     write(tmp_path / "old", described, arrays)
 
-    with pytest.raises(ouzel.OuzelError, match="not a model this version can use: .*; train it again"):
+    with pytest.raises(ouzel.OuzelError, match=r"not a model this version can use: .*; train it again"):
         ouzel.load(tmp_path / "old")

@@ -29,7 +29,9 @@ from text import write_both
 from threadpoolctl import threadpool_limits
 from zipf_rows import zipf_block
 
+import ouzel
 from ouzel.plotting.axes import dress, new_figure, save
+from ouzel.streams.memory import to_block
 
 KEPT = Path(__file__).with_suffix(".json")
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "speed.png"
@@ -47,6 +49,8 @@ NAMES_A_ROW = {"eat-rate": 12, "clicks": 39}
 LEARNERS = {  # nanoseconds a non-zero that are aimed at, where something is
     "adagrad": None, "hashing": None, "awm": 10.0, "space-saving": 15.0, "wm": None, "son-oja": None, "son-fd": None,
 }  # fmt: skip
+TABLES = ("files", "limits", "memory", "one", "starting", "learners", "scaling", "rounds")
+SCALED, COLUMNS = ("adagrad", "son-oja", "awm"), 30
 ROWS, FEATURES = 270, 13
 
 
@@ -129,6 +133,29 @@ def of_learners(times: int) -> Iterator[Found]:
         yield {"what": f"`{name}`", "ns": 1e9 * float(np.median(seconds)) / block.nonzeros, "aim": LEARNERS[name]}
 
 
+def of_scaling(times: int) -> Iterator[Found]:
+    """Nanoseconds a non-zero of learning from blocks in memory, by `standardize`: where nothing is scaled, and raw."""
+    rng = np.random.default_rng(0)
+    raw = rng.standard_normal((100_000, COLUMNS)) * 10.0 ** rng.integers(-2, 4, COLUMNS)
+    labels = np.where(raw @ (rng.standard_normal(COLUMNS) / raw.std(axis=0)) > 0, 1.0, -1.0)
+    blocks = {
+        "text of one scale": zipf_block(50_000, budgeted.NONZEROS, budgeted.FEATURES),
+        f"{COLUMNS} raw columns": to_block(raw, labels),
+    }
+    for what, block in blocks.items():
+        for name in SCALED:
+            runs: dict[str, list[float]] = {how: [] for how in ("no", "auto")}
+            for _ in range(times + 1):
+                for how, seconds in runs.items():
+                    model = ouzel.Model(name, standardize=how)
+                    begun = time.thread_time()
+                    for start in range(0, block.rows, 4096):
+                        model.learn(block.slice(start, min(start + 4096, block.rows)))
+                    seconds.append(time.thread_time() - begun)
+            plain, scaled = (1e9 * float(np.median(seconds[1:])) / block.nonzeros for seconds in runs.values())
+            yield {"what": f"`{name}`, {what}", "no": plain, "auto": scaled}
+
+
 def of_rounds(rows: int) -> Iterator[Found]:
     """Two workers compared with one process."""
     paths = rounds.made(Path(tempfile.gettempdir(), "ouzel-bench"), rows)
@@ -161,6 +188,7 @@ def measured(megabytes: int, times: int, rows: int, kept: Found, only: str | Non
     parts: dict[str, Callable[[], Iterator[Any]]] = {
         "starting": lambda: of_starting(times),
         "learners": lambda: of_learners(times),
+        "scaling": lambda: of_scaling(times),
         "memory": lambda: in_memory.many(200_000),
         "one": lambda: in_memory.one_by_one(),
         "rounds": lambda: of_rounds(rows),
@@ -197,6 +225,10 @@ def table(found: Found, name: str) -> Iterator[str]:
         yield "| learner | ns a non-zero | aim |\n| --- | ---: | ---: |"
         for one in found[name]:
             yield f"| {one['what']} | {one['ns']:.1f} | {'' if one['aim'] is None else round(one['aim'])} |"
+    elif name == "scaling":
+        yield "| from blocks in memory | `no`, ns a non-zero | `auto`, ns | times |\n| --- | ---: | ---: | ---: |"
+        for one in found[name]:
+            yield f"| {one['what']} | {one['no']:.1f} | {one['auto']:.1f} | {one['auto'] / one['no']:.2f} |"
     elif name == "rounds":
         yield "| learner | one process, s | of processors | two workers, s | of processors | times as fast | aim |"
         yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
@@ -250,10 +282,8 @@ def draw(found: Found) -> None:
 def main() -> None:
     """Measure, or print a table of what is kept."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--table", choices=("files", "memory", "one", "starting", "learners", "rounds", "limits"))
-    parser.add_argument(
-        "--part", choices=("files", "memory", "one", "starting", "learners", "rounds"), help="only this"
-    )
+    parser.add_argument("--table", choices=TABLES)
+    parser.add_argument("--part", choices=[table for table in TABLES if table != "limits"], help="only this")
     parser.add_argument("--megabytes", type=int, default=220)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=12_000_000)
@@ -264,9 +294,7 @@ def main() -> None:
         KEPT.write_text(json.dumps(found, indent=1) + "\n")
         draw(json.loads(KEPT.read_text()))
     found = json.loads(KEPT.read_text())
-    for name in (
-        [given.table] if given.table else ["files", "limits", "memory", "one", "starting", "learners", "rounds"]
-    ):
+    for name in [given.table] if given.table else TABLES:
         print("\n".join(table(found, name)) + ("" if given.table else "\n"))
 
 

@@ -157,7 +157,7 @@ def test_a_new_learner_has_estimators_without_a_further_edit(made, monkeypatch):
     assert "quick-step" in [one.name for family in families() for one in family.learners.values()]
     signature = inspect.signature(module.QuickStepClassifier)
     assert signature.parameters["power"].default == 0.25
-    assert signature.parameters["learning_rate"].default == 0.5
+    assert signature.parameters["learning_rate"].default is None  # the loss decides
     assert "how fast steps fall" in module.QuickStepClassifier.__doc__
     assert module.QuickStepClassifier.__doc__.startswith("Steps that are quick.\n")
     assert module.QuickStepRegressor().loss == "squared"

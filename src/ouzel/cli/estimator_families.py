@@ -81,8 +81,8 @@ class Family(NamedTuple):
         found = {name: self._choice(place, name) for place, name in enumerate(self.choices)}
         defaults: dict[str, Any] = {"loss": "squared"} if task == "regression" else {}
         of_loss = getattr(next(iter(self.learners.values())).settings, "defaults_of", None)
-        if defaults and of_loss is not None:
-            defaults |= of_loss(Squared())
+        if of_loss is not None:
+            defaults |= dict.fromkeys(of_loss(Squared()), "None")  # which the loss decides
         defaults |= self.defaults[task]
         presets = {name for learner in self.learners.values() for name, _ in learner.preset}
         for learner in self.learners.values():

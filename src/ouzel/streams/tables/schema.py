@@ -69,7 +69,9 @@ class ColumnKinds:
         self._strict: dict[str, bool] = {}
         self._lines: set[str] = set()  # lines that were said
         self._remarks: dict[str, list[str]] = {}  # columns by what there is to say of them
-        self._places: dict[str, str] = {}  # of a cell of the rarer kind, by column
+        self._mixed_cells: dict[
+            str, tuple[Any, int]
+        ] = {}  # first cells of columns of both kinds, the row above
         options.check_kinds(self.known)
 
     def say_once(self, line: str) -> None:
@@ -161,7 +163,7 @@ class ColumnKinds:
         elif known is None:
             self.known[column] = declared or self._kind_of_cells(column, array, typed, None)
             if column in self._remarks.get(MIXED, ()):
-                self._places[column] = odd_cells.place_of_odd(array.slice(0, self.options.sample or SAMPLE), above)
+                self._mixed_cells[column] = array.slice(0, self.options.sample or SAMPLE), above
         kind = array.type.value_type if is_dictionary(array) else array.type
         if self.known[column] == CATEGORY and (declared == CATEGORY or is_number(kind)):
             self.note_other(column, NUMBER)
@@ -208,10 +210,12 @@ class ColumnKinds:
         for what, columns in self._remarks.items():
             one = len(columns) == 1
             names = f"column {columns[0]!r}" if one else f"columns {listed(columns, 5)}"
-            place = self._places.get(columns[0]) if one and what is MIXED else None
+            mixed = self._mixed_cells.get(columns[0]) if one and what is MIXED else None
+            place = mixed and odd_cells.place_of_odd(*mixed)
             what = SOME if place else what
             self.say(f"{names}: {what.format(shlex.quote(columns[0]) if one else 'NAME', place)}")
         self._remarks.clear()
+        self._mixed_cells.clear()
 
     def _by_counts(self, column: str, count: Counts) -> str:
         """The kind of a column by the counts of its cells; records a remark on what may surprise."""

@@ -4,8 +4,13 @@ import json
 import sqlite3
 from contextlib import closing
 
+import pytest
+
+import ouzel
 from ouzel.cli.app import run
 from ouzel.service.limits import ServiceLimits
+from ouzel.streams.formats.records import record_of_rows
+from ouzel.streams.options import make_options
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -314,3 +319,37 @@ def test_a_prediction_is_a_class_as_it_is_listed_where_classes_are_words_and_num
 
     assert said["prediction"] in client.get("/v1/model").json()["classes"] == [1, 2.5, "late"]
     assert predicted == [1, "late", 2.5]
+
+
+MARKS = {
+    "rows": b"\xfe-",
+    "after a blank": b" \xfe-",
+    "a batch": b"\xff-",
+    "zeros": b"\xfe" + bytes(200),
+    "among lines": b'{"label":1,"x":1}\n\xfe-\n{"label":0,"x":1}\n',
+    "in an array": b"[\xfe]",
+}
+
+
+@pytest.mark.parametrize("body", MARKS.values(), ids=MARKS)
+@pytest.mark.parametrize("kind", ["application/json", "application/x-ndjson"])
+@pytest.mark.parametrize("path", ["/v1/learn", "/v1/label", "/v1/predict", "/v1/explain"])
+def test_bytes_that_mark_records_of_the_log_are_refused_and_the_service_goes_on(start, path, kind, body):
+    client = start()
+    client.post("/v1/learn", json=[{"label": k % 2, "x": k} for k in range(4)])
+
+    answer = client.post(path, content=body, headers={"Content-Type": kind})
+
+    assert answer.status_code == 200 or 400 <= answer.status_code < 500
+    assert answer.status_code != 200 or "UTF-8" in answer.text or "found" in answer.text
+    assert client.post("/v1/learn", json={"label": 1, "x": 3}).status_code == 200
+
+
+def test_packed_rows_that_a_client_sends_are_not_learnt(start):
+    client = start()
+    packed = record_of_rows(next(ouzel.blocks_from([({"price": 2.5}, 1)])), make_options({}))
+
+    answer = client.post("/v1/learn", content=packed, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 422
+    assert client.get("/v1/model").json()["examples"] == 0

@@ -66,12 +66,10 @@ class Reading:
         self.numbers = NumberColumns(self.options, self.label, ID)
 
     def line(self, text: bytes, key: str | None = None, to_predict: bool = False) -> Line | Refused:
-        """Return the example of a line, or of a packed row; or the reason why it is none.
+        """Return the example of a line that a client sent, or the reason why it is none.
 
         Its key is its id, or else the given key.
         """
-        if is_rows(text):
-            return Line(text, rows_in(rows_of(text))[0], key)
         text = line_of(text)
         limits = self.options.limits
         if len(text) > limits.line:
@@ -87,12 +85,16 @@ class Reading:
             field = said.member if len(repr(said.member)) + 2 <= LONGEST else None
             return Refused(f"found {said.found}; {said.expected}", field, said.column)
 
+    def record(self, record: bytes) -> Line | Refused:
+        """Return the example of a record of the log that has one: a packed row, or a line."""
+        return Line(record, rows_in(rows_of(record))[0], None) if is_rows(record) else self.line(record)
+
     def lines(
         self, texts: Sequence[bytes], keys: Sequence[str | None], to_predict: bool = False
     ) -> list[Line | Refused]:
         """Return what `line` returns for each text; plain lines are read together."""
         found: list[Line | Refused | None] = [None] * len(texts)
-        texts = [text if is_rows(text) else line_of(text) for text in texts]
+        texts = [line_of(text) for text in texts]
         most = self.options.limits.line
         places = [k for k, text in enumerate(texts) if text and len(text) <= most and not _may_be_odd(text)]
         if len(places) >= FEWEST:

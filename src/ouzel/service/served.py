@@ -136,7 +136,7 @@ class Served(Predictor):
         line, members = found.record, {reading.label: label}
         if is_rows(line):
             line, members = b"{}", {**members, **({reading.options.weight: 1.0} if reading.options.weight else {})}
-        first, again = reading.line(found.record), reading.line(with_members(line, members))
+        first, again = reading.record(found.record), reading.line(with_members(line, members))
         if isinstance(again, Refused):
             return again
         learnt = first.example[1] if isinstance(first, Line) else None

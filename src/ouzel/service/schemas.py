@@ -37,6 +37,9 @@ class Answer(Struct):
     probabilities: Shares = {}
     intervals: dict[str, list[float | None]] = {}
     sets: dict[str, list[Label]] = {}
+    unknown: Annotated[
+        list[str], Meta(description="columns of the example, where the model has learnt none of them")
+    ] = []
     id: str = ""
 
 

@@ -137,6 +137,17 @@ def test_a_training_ends_with_the_columns_and_features_that_top_shows(ouzel, tmp
     assert "important" not in ouzel("train", path, "--learner", "adagrad", "--top", 0).out
 
 
+@pytest.mark.parametrize("learner", ["adagrad", "awm"])
+def test_a_training_lists_no_columns_of_one_text_or_of_a_budget(ouzel, tmp_path, learner):
+    path = tmp_path / "words.csv"
+    more = ",b" if learner == "awm" else ""
+    path.write_text(f"text{more},label\n" + f"sun and rain{more},wet\ncloud and sun{more},dry\n" * 40)
+
+    report = ouzel("train", path, "--text", "text", "--learner", learner).out
+    assert " features" in report
+    assert "columns" not in report
+
+
 @pytest.mark.parametrize("name", ["numbers.csv", "numbers.svm"])
 def test_a_training_lists_no_columns_that_are_its_features(ouzel, tmp_path, name):
     text = "a,b,label\n" + "1,0.5,1\n0.2,1,0\n" * 40 if name.endswith("csv") else "1 1:1 2:0.5\n0 1:0.2 2:1\n" * 40

@@ -95,14 +95,18 @@ def show_answer(model: Model, report: Report, top: int) -> None:
 
 
 def _show_features(model: Model, top: int) -> None:
-    """Print the most important features, and before them the columns of a table whose features are not its columns."""
+    """Print the most important features, and before them the columns of a table, if they are several and others.
+
+    A learner of a byte budget forgets the names of light features, and so does not know their columns.
+    """
     features = named(importance.most_important(model, top))
-    ranked = by_column(model, features) if model.space.kinds else []
-    columns = [(label, more.columns) for (label, _), more in zip(features, ranked, strict=False) if more.columns]
+    ranked = by_column(model, features) if model.space.kinds and not model.budgeted else []
+    columns = [(label, more.columns) for (label, _), more in zip(features, ranked, strict=False)]
+    columns = [(label, found) for label, found in columns if len(found) > 1]
     rows, of_class = min(top, ROWS), len(features) > 1
     print()
     if columns:
-        print(f"{ranking(model)} columns{' of each class' if of_class else ''}")
+        print(f"most important columns{' of each class' if of_class else ''}")
         if of_class:
             _show_classes([(label, [f"{name} {size:.3g}" for name, size in found[:rows]]) for label, found in columns])
         for line in [] if of_class else importance_lines("column", columns[0][1], rows):

@@ -16,7 +16,7 @@ of a feature: |weight| × its standard deviation; the two do not compare"""
 
 
 class ByColumn(NamedTuple):
-    """What is shown of a class beside its features: names with their importance, largest first."""
+    """Columns of a class, and pairs of columns, with their importance, the largest first."""
 
     columns: Ranked  # none where they are the features
     pairs: Ranked

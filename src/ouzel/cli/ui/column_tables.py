@@ -1,4 +1,4 @@
-"""Columns and pairs of columns that matter to a model, beside its features."""
+"""Importance of columns, and of pairs of columns, as `ouzel top` and `ouzel train` show it."""
 
 from __future__ import annotations
 

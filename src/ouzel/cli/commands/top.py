@@ -109,8 +109,8 @@ def top(
         print(json.dumps([{**entry, **more} for entry, more in zip(entries, rest, strict=True)]))
         return
     plain = listed is None and direction is None
-    beside = by_column(learnt, columns) if plain else [ByColumn([], [])] * len(columns)
-    for number, ((label, column), found, more) in enumerate(zip(columns, spectra, beside, strict=True)):
+    by_class = by_column(learnt, columns) if plain else [ByColumn([], [])] * len(columns)
+    for number, ((label, column), found, more) in enumerate(zip(columns, spectra, by_class, strict=True)):
         if label is not None:
             print(("\n" if number else "") + f"for {printable(label)}")
         if direction is not None:
@@ -123,7 +123,7 @@ def top(
             print(line)
         for line in spectrum_lines(found):
             print(line)
-    if any(more.columns for more in beside):
+    if any(more.columns for more in by_class):
         print(f"\n{TWO_SCALES}")
 
 

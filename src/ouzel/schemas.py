@@ -232,17 +232,17 @@ class Model(Report, kw_only=True):
     example: Annotated[dict[str, str | float], about("of columns that the model knows: words, means, dates")]
     calibration_weights: Annotated[list[float], about("examples in each bin of the calibration, by importance")]
     log: Annotated[Count, about("examples of the log that the model has learnt")]
-    bytes: Annotated[float, about("of the model")] | UnsetType = UNSET
-    refused: Annotated[float, about("examples, since the start of the service")] | UnsetType = UNSET
-    queue: Annotated[float, about("examples that wait to be learnt")] | UnsetType = UNSET
-    queue_bytes: Annotated[float, about("of these")] | UnsetType = UNSET
-    waiting_for_labels: Annotated[float, about("predicted examples whose label may still come")] | UnsetType = UNSET
-    waiting_for_labels_bytes: Annotated[float, about("of these")] | UnsetType = UNSET
-    log_bytes: Annotated[float, about("of the log of examples")] | UnsetType = UNSET
+    bytes: Annotated[Count, about("of the model")] | UnsetType = UNSET
+    refused: Annotated[Count, about("examples, since the start of the service")] | UnsetType = UNSET
+    queue: Annotated[Count, about("examples that wait to be learnt")] | UnsetType = UNSET
+    queue_bytes: Annotated[Count, about("of these")] | UnsetType = UNSET
+    waiting_for_labels: Annotated[Count, about("predicted examples whose label may still come")] | UnsetType = UNSET
+    waiting_for_labels_bytes: Annotated[Count, about("of these")] | UnsetType = UNSET
+    log_bytes: Annotated[Count, about("of the log of examples")] | UnsetType = UNSET
     up_since: Annotated[float, about("seconds since 1970")]
-    alarms: Annotated[float, about("that the error rose, since the service began")] | UnsetType = UNSET
+    alarms: Annotated[Count, about("that the error rose, since the service began")] | UnsetType = UNSET
     no_better_than_constant: (
-        Annotated[float, about("1 while the progressive loss is above that of a constant, else 0")] | UnsetType
+        Annotated[Count, about("1 while the progressive loss is above that of a constant, else 0")] | UnsetType
     ) = UNSET
     rates: Rates
     latency: Annotated[dict[str, Latency], about("by route")]

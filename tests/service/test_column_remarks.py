@@ -1,4 +1,4 @@
-"""A column whose values change their type is remarked: in the log, in `/v1/model`, once."""
+"""A column whose values change their type is remarked: in the log, in `/v1/model`; answers name unknown columns."""
 
 import json
 
@@ -106,3 +106,87 @@ def test_numbers_that_are_predicted_are_no_classes(start):
     client.post("/v1/learn", json=[{"label": k, "x": 1} for k in range(3)])
 
     assert not [line for line in client.get("/v1/model").json()["warnings"] if "has the label" in line]
+
+
+UNKNOWN = [
+    ({"features": {"x": 3.0, "city": "Rome"}}, ["features.x", "features.city"]),
+    ({"citi": "Rome", "xx": 1}, ["citi", "xx"]),
+    ({"xx": None}, ["xx"]),
+    ({"features": [1, 2]}, ["features"]),
+    ({"whenn": "2024-02-02"}, ["whenn"]),
+]
+KNOWN = [
+    {},
+    {"x": 3},
+    {"x": 0},
+    {"city": "Oslo"},
+    {"city": None},
+    {"when": "2023-11-11T12:00"},
+    {"xx": 1, "city": "Oslo"},
+    {"city=Rome": 1},
+]
+
+
+@pytest.fixture
+def trained(start):
+    """A client of a service that has learnt numbers, words and dates."""
+    client = start(learner="ogd")
+    client.post("/v1/learn", json=[{**row, "when": "2024-02-01"} for row in numbers(20)])
+    return client
+
+
+@pytest.mark.parametrize(("example", "columns"), UNKNOWN)
+def test_an_answer_to_columns_that_the_model_has_never_seen_names_them(trained, example, columns):
+    client = trained
+    empty = client.post("/v1/predict", json={}).json()
+
+    for more in ({}, {"_id": "a"}, {"label": 1}):
+        answer = client.post("/v1/predict", json={**example, **more}).json()
+        assert sorted(answer.pop("unknown")) == sorted(columns)
+        assert answer == {**empty, **({"id": "a"} if "_id" in more else {})}
+    assert sorted(client.post("/v1/explain", json=example).json()["unknown"]) == sorted(columns)
+
+
+@pytest.mark.parametrize("example", KNOWN)
+def test_an_answer_to_an_example_with_a_column_of_the_model_names_none(trained, example):
+    for more in ({}, {"_id": "a"}):
+        assert "unknown" not in trained.post("/v1/predict", json={**example, **more}).json()
+
+
+def test_examples_of_one_request_are_told_apart(trained):
+    examples = [example for pair in zip(UNKNOWN, KNOWN[:5], strict=True) for example in (pair[0][0], pair[1])]
+
+    answers = trained.post("/v1/predict", json=examples).json()
+    assert [sorted(answer.get("unknown", [])) for answer in answers[::2]] == [sorted(names) for _, names in UNKNOWN]
+    assert not any("unknown" in answer for answer in answers[1::2])
+
+
+def test_columns_of_an_earlier_start_and_of_later_examples_are_known(trained, start):
+    trained.__exit__(None, None, None)
+    client = start()
+
+    assert "unknown" not in client.post("/v1/predict", json={"city": "Oslo"}).json()
+    assert client.post("/v1/predict", json={"shop": "s1"}).json()["unknown"] == ["shop"]
+    client.post("/v1/learn", json={"label": 1, "shop": "s2"})
+    assert "unknown" not in client.post("/v1/predict", json={"shop": "s1"}).json()
+
+
+def test_an_answer_names_few_columns(trained):
+    assert len(trained.post("/v1/predict", json={f"z{k}": 1 for k in range(100)}).json()["unknown"]) == 20
+
+
+@pytest.mark.parametrize(("example", "columns"), [({"note": "night"}, None), ({"note": ""}, None), ({"n": "a"}, ["n"])])
+def test_words_of_a_column_of_text_are_not_unknown_columns(start, example, columns):
+    client = start(learner="ogd", reading={"text": ["note"]})
+    client.post("/v1/learn", json=[{"label": k % 2, "note": "good day"} for k in range(20)])
+
+    assert client.post("/v1/predict", json=example).json().get("unknown") == columns
+
+
+@pytest.mark.parametrize("learner", ["awm", "ogd"])
+def test_a_model_that_may_have_learnt_columns_that_it_does_not_name_calls_none_unknown(start, learner):
+    client = start(learner=learner)
+    if learner == "awm":
+        client.post("/v1/learn", json=numbers(20))  # names of its heaviest features alone are kept
+
+    assert "unknown" not in client.post("/v1/predict", json={"zz": 1}).json()

@@ -223,6 +223,20 @@ def test_models_are_served_by_name(start):
     assert client.get("/v1/models/none/model").status_code == 404
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_counts_are_whole_numbers_and_figures_are_not(start, loss):
+    client = start(learner="ogd", settings={"loss": loss})
+    client.post("/v1/learn", json=[{"label": k % 2, "x": k + 0.5} for k in range(20)])
+    listed, model = client.get("/v1/models").json()[0], client.get("/v1/model").json()
+
+    counts = {"examples", "bytes", "alarms", "no_better_than_constant", "refused", "queue", "queue_bytes"}
+    counts |= {"waiting_for_labels", "waiting_for_labels_bytes", "log_bytes"}
+    for shown in (listed, {name: model[name] for name in listed if name not in ("first", "shadow")}):
+        kinds = {name: type(value) for name, value in shown.items()}
+        assert {name for name, kind in kinds.items() if kind is int} == counts
+        assert {"mean_loss", "baseline"} <= {name for name, kind in kinds.items() if kind is float}
+
+
 def test_the_counters_are_those_of_what_was_done(client):
     client.post("/v1/learn", json=[{"label": 1, "x": 1}, {"x": 1}, {"label": 0, "x": 2}])
     text = client.get("/metrics").text

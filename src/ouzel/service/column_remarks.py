@@ -1,4 +1,4 @@
-"""Remarks on what a model learns: columns and labels that change their type, and whatever the model itself remarks.
+"""Remarks on examples: columns and labels that change their type, columns unknown to the model, and what it remarks.
 
 In a service each value is what its type says. So a word after numbers is learnt, as a category, and not refused; but it
 may be a mistake of a client, which nobody would see.
@@ -7,13 +7,16 @@ may be a mistake of a client, which nobody would see.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ouzel.model.model import Model
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
-from ouzel.streams.feature_space import column_key
+from ouzel.streams.feature_columns import columns_of_feature
+from ouzel.streams.feature_names import FeatureNames
+from ouzel.streams.feature_space import TEXT, column_key
 from ouzel.streams.kernels.new_names import empty_seen_set, new_ids
 from ouzel.streams.labels import Label
 from ouzel.streams.missing import NA_FEATURE
@@ -23,6 +26,7 @@ NEW_CLASS = "learnt as a class of its own; if it is a mistake, `ouzel rollback` 
 AMONG_WORDS = "learnt as a number; send it as text, or begin with --categorical {}"
 MOST_LINES = 20  # that are kept
 MOST_COLUMNS = 100_000  # that are remembered
+MOST_UNKNOWN = 20  # names in an answer
 
 
 LABEL = "(label)"  # among the names of columns that have a remark
@@ -38,6 +42,8 @@ class ColumnRemarks:
         self._numbers: set[str] = set()  # columns that have had numbers
         self._words: set[str] = set()
         self._remarked: set[str] = set()
+        self._learnt: set[str] = set()  # columns of the first names of the model
+        self._names = 0  # how many these are
 
     def add(self, line: str) -> None:
         """Add a line."""
@@ -87,6 +93,38 @@ class ColumnRemarks:
                 self.add(
                     f"example {number:,} has the label {classes[place]!r:.60}, and classes are {kinds}: {NEW_CLASS}"
                 )
+
+    def unknown(self, model: Model, block: Block, texts: Sequence[str] = ()) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows of a block to predict of whose columns the model has learnt none, with those columns.
+
+        `texts` are columns whose words are features. A budgeted model, and one that has more names than it keeps, does
+        not know all that it has learnt: there are no such rows.
+        """
+        names = model.names
+        if block.names is None or not block.nonzeros or model.budgeted or names.full or not len(names):
+            return
+        firsts = np.take(block.indices, block.offsets[:-1], mode="clip").tolist()  # of empty rows: of another row
+        rows = names.missing(firsts)
+        if not rows:
+            return
+        own, space = FeatureNames(), model.space
+        own.add(block.names)
+        space = space._replace(kinds={**space.kinds, **dict.fromkeys(texts, TEXT)})
+        for row in rows:
+            ids = block.indices[int(block.offsets[row]) : int(block.offsets[row + 1])].tolist()
+            called = [own.name(ids[place]) for place in names.missing(ids)]
+            if not ids or len(called) < len(ids) or None in called:  # one is known, or a number
+                continue
+            columns = dict.fromkeys(column for name in called if name for column in columns_of_feature(name, space))
+            if columns and self._columns_of(model).isdisjoint(columns) and columns.keys().isdisjoint(space.kinds):
+                yield row, [*columns][:MOST_UNKNOWN]
+
+    def _columns_of(self, model: Model) -> set[str]:
+        """Return the columns of the names that a model has learnt; of names that were looked at before, at no cost."""
+        if self._names < len(model.names):
+            self._learnt |= {name.partition("=")[0] for name in model.names.later(self._names)}
+            self._names = len(model.names)
+        return self._learnt
 
     def _knows(self, model: Model, column: str) -> bool:
         """Return whether a model has learnt numbers of a column."""

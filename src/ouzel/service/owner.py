@@ -144,6 +144,8 @@ class Owner:
         try:
             margins = self.model.margins(block)
             answers = answers_of(self.model, self.model.preparation.recalibrated(self.model.task, margins))
+            for row, columns in self.remarks.unknown(self.model, block, self.reading.options.text):
+                answers[row]["unknown"] = columns
             if not self.model.interval:
                 return answers
             intervals = intervals_of(self.model, margins, self.model.preparation.group_keys(self.model, block))

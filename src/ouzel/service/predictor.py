@@ -140,20 +140,20 @@ class Predictor:
         if not self.owner.lock.acquire(timeout=MOMENT):
             return self._figures
         try:
-            scores = self.owner.run.scores
+            scores, model = self.owner.run.scores, self.owner.model
             found = {
-                "examples": self.owner.model.examples,
-                "bytes": self.owner.model.bytes_used,
+                "examples": model.examples,
+                "bytes": model.bytes_used,
                 "alarms": self.owner.alarm.raised,
                 "error_rate": scores.error_rate,
                 "mean_loss": scores.mean_loss,
                 "baseline": scores.baseline,
-                "no_better_than_constant": bool(no_better_than_constant(self.owner.model, scores)),
+                "no_better_than_constant": int(bool(no_better_than_constant(model, scores))),
                 **{name: value for name, value in scores.of_two_classes().items() if not name.endswith("_error")},
             }
         finally:
             self.owner.lock.release()
-        self._figures = {name: float(value) for name, value in found.items() if value is not None}
+        self._figures = {name: value for name, value in found.items() if value is not None}
         return self._figures
 
 

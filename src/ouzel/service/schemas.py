@@ -37,6 +37,9 @@ class Answer(Struct):
     probabilities: Shares = {}
     intervals: dict[str, list[float | None]] = {}
     sets: dict[str, list[Label]] = {}
+    unknown: Annotated[
+        list[str], Meta(description="columns of the example, where the model has learnt none of them")
+    ] = []
     id: str = ""
 
 
@@ -165,11 +168,11 @@ class Listed(Struct):
     name: str
     first: bool
     shadow: bool
-    examples: Annotated[float, Meta(description="that it has learnt in all")] = 0
+    examples: Annotated[Count, Meta(description="that it has learnt in all")] = 0
     refused: Annotated[
-        float, Meta(description="examples since the start of the service; of a shadow: of its leader, in all")
+        Count, Meta(description="examples since the start of the service; of a shadow: of its leader, in all")
     ] = 0
-    behind: Annotated[float, Meta(description="examples of its leader that a shadow has still to learn")] = 0
+    behind: Annotated[Count, Meta(description="examples of its leader that a shadow has still to learn")] = 0
     failure: Annotated[str | None, Meta(description="why it does not learn at present")] = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -86,6 +86,18 @@ class FeatureNames:
         found = next((names.text[names.starts[place] : names.ends[place]] for names, place in pending), None)
         return None if found is None else found.tobytes().decode("utf-8", "replace")
 
+    def missing(self, features: Sequence[int]) -> list[int]:
+        """The places of ids that have no name.
+
+        >>> names = FeatureNames()
+        >>> names.remember(5, "price")
+        >>> names.missing([6, 5])
+        [0]
+        """
+        known = self._known
+        unsettled = [place for place, feature in enumerate(features) if feature not in known]
+        return [place for place in unsettled if self.name(features[place]) is None]
+
     def remember(self, feature: int, name: str) -> None:
         """Add a name, unless the id has one."""
         if feature not in self._names and not self.full:
@@ -139,6 +151,10 @@ class FeatureNames:
     def first(self, count: int) -> list[str]:
         """Some of the names: those that came first, or with the lowest ids in a model that was loaded."""
         return list(islice(self._names.values(), count))
+
+    def later(self, count: int) -> Iterator[str]:
+        """The names after those that `first` gives; none of them moves until `restrict`."""
+        return islice(self._names.values(), count, None)
 
     def ids(self) -> np.ndarray:
         """The ids (n,) of uint32 that have a name."""

@@ -50,7 +50,8 @@ class ModelInfo:
     reading: dict[str, Any]  # how the stream was read
     examples: int
     unlabelled: int
-    figures: dict[str, float]  # of progressive validation, if stored
+    figures: dict[str, float]  # of progressive validation by the last run, if stored
+    examples_of_figures: int | None  # that this run has learnt in its first pass, if stored
     sources: list[dict[str, Any]]  # name, examples and digest of each
     memory: int  # bytes of the states
     slots: int | None  # capacity of the states; None within a byte budget
@@ -114,6 +115,8 @@ class ModelInfo:
 
     def _figures(self) -> list[tuple[str, str]]:
         shown = figures(self.figures, *FIGURES)
+        if shown and self.examples_of_figures is not None:
+            shown.insert(0, f"of {self.examples_of_figures:,} examples")
         return [("" if place else "progressive", line) for place, line in enumerate(_lines(shown, "   "))]
 
     def _features(self) -> str:
@@ -148,6 +151,7 @@ def info(path: str | Path) -> ModelInfo:
     layouts = model.layouts()
     slots = None if model.budgeted else model.capacity
     given, defaults = in_words(model.settings), in_words(type(model.settings)())
+    scores, examples_of_figures = _figures_in(path, model, notes)
     options = ("intercept", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", "class_weight")
     return ModelInfo(
         file=str(path),
@@ -170,7 +174,8 @@ def info(path: str | Path) -> ModelInfo:
         reading=notes.get("reading", {}),
         examples=model.examples,
         unlabelled=model.unlabelled,
-        figures=_figures_in(path, model, notes),
+        figures=scores,
+        examples_of_figures=examples_of_figures,
         sources=_sources_in(notes),
         memory=sum(map(bytes_of, layouts)) + model.preparation.nbytes(model.capacity),
         slots=slots,
@@ -206,17 +211,18 @@ def _known_by(model: Model) -> str | None:
     return "column" if space.width is not None else "name" if space.named else "number" if space.numbered else None
 
 
-def _figures_in(path: str | Path, model: Model, notes: dict[str, Any]) -> dict[str, float]:
-    """Return the figures of the first pass from the notes of a training."""
+def _figures_in(path: str | Path, model: Model, notes: dict[str, Any]) -> tuple[dict[str, float], int | None]:
+    """Return the figures of the first pass from the notes of a training, and of how many examples they are."""
     stored_run = notes.get("run", {})
     if not stored_run:
-        return {}
+        return {}, None
     try:
         run = Run(model, passes=stored_run["passes"], holdout_every=stored_run["holdout_every"])
         run.restore(stored_run["progress"])
     except (OuzelError, LookupError, TypeError, ValueError) as error:
         raise OuzelError(f"{path}: what it notes of its run makes no sense ({error}); train it again") from None
-    return {name: value for name, value in run.scores.figures().items() if value is not None}
+    found = {name: value for name, value in run.scores.figures().items() if value is not None}
+    return found, run.examples if "examples" in stored_run["progress"] else None
 
 
 def _sources_in(notes: dict[str, Any]) -> list[dict[str, Any]]:

@@ -28,6 +28,22 @@ def test_items_are_listed_with_their_ratios(ouzel, pair, tmp_path):
     assert "10.0.0.1" in ouzel("top", tmp_path / "m").out
 
 
+@pytest.mark.parametrize("exact", [[], ["--exact"]])
+def test_the_ratio_of_an_item_that_is_absent_from_a_stream_is_a_bound(ouzel, pair, exact):
+    shown = ouzel("deltoids", *pair, "--column", "ip", *exact).out
+    rows = {line.split()[-1]: line for line in shown.splitlines() if "10.0.0" in line}
+
+    for item, ratio in (("10.0.0.1", "≥ 200"), ("10.0.0.3", "≤ 1/200"), ("10.0.0.2", "1.00")):
+        assert rows[item].strip().startswith(f"{ratio}  ")
+        assert rows[item].count(ratio) == 1 + bool(exact)
+    assert not re.search("[≤≥]", rows["10.0.0.2"])
+    assert "≥ and ≤ mark items that are absent from a stream" in shown
+
+
+def test_nothing_is_said_of_bounds_where_both_streams_have_all_items(ouzel, pair):
+    assert not re.search("[≤≥]", ouzel("deltoids", *pair, "--column", "port").out)
+
+
 BAD = {
     "no such file": (["absent.csv", "FIRST", "--column", "ip"], "absent.csv: there is no such file"),
     "one file alone": (["FIRST"], "Missing argument 'SECOND'"),

@@ -94,6 +94,30 @@ def test_a_screen_of_80_columns_is_wide_enough(ouzel, tmp_path):
     assert len(lines) < 30
 
 
+def test_figures_say_of_how_many_examples_they_are(ouzel, table, tmp_path):
+    more = tmp_path / "more.csv"
+    more.write_text("".join(table.read_text().splitlines(keepends=True)[:101]))
+    ouzel("train", table, "--label", "kind", "--learner", "ogd", "--passes", 2, "--model", tmp_path / "m")
+    first, shown = info_of(ouzel, tmp_path / "m"), ouzel("info", tmp_path / "m").out
+    assert (first["examples"], first["examples_of_figures"]) == (600, 300)
+    assert "progressive  of 300 examples   error rate" in shown
+
+    report = ouzel("train", more, "--resume", tmp_path / "m", "--model", tmp_path / "m", "--json").json
+    again = info_of(ouzel, tmp_path / "m")
+    assert (again["examples"], again["examples_of_figures"]) == (700, 100)
+    assert again["figures"]["error_rate"] == report["error_rate"]
+
+
+def test_figures_of_a_file_that_does_not_say_of_how_many_examples_they_are(ouzel, table, tmp_path):
+    ouzel("train", table, "--label", "kind", "--learner", "ogd", "--model", tmp_path / "m")
+    header, *parts = forging.parts_of(tmp_path / "m")
+    del header["notes"]["run"]["progress"]["examples"]
+    forging.write(tmp_path / "m", header, *parts)
+
+    assert info_of(ouzel, tmp_path / "m")["examples_of_figures"] is None
+    assert "progressive  error rate" in ouzel("info", tmp_path / "m").out
+
+
 def test_arrays_are_not_read(ouzel, table, tmp_path, monkeypatch):
     ouzel("train", table, "--label", "kind", "--model", tmp_path / "m")
     data = bytearray((tmp_path / "m").read_bytes())

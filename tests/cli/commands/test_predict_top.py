@@ -113,6 +113,51 @@ def test_top_shows_the_heaviest_by_name(ouzel, tmp_path):
     assert shown.endswith("the two do not compare\n")  # of columns and of features
 
 
+@pytest.mark.parametrize("labels", [2, 3])
+def test_a_training_ends_with_the_columns_and_features_that_top_shows(ouzel, tmp_path, labels):
+    path = tmp_path / "words.csv"
+    rows = [f"{'sun' if k % labels else 'cloud'},{k % 7},{k % 5},{'abc'[k % labels]}\n" for k in range(120)]
+    path.write_text("weather,day,hour,label\n" + "".join(rows))
+    report = ouzel("train", path, "--learner", "adagrad", "--top", 10, "--model", tmp_path / "m").out
+    shown = ouzel("top", tmp_path / "m", "-n", 10).out
+
+    if labels == 2:
+        assert "\nmost important columns\n" in report
+        assert all(line in report.splitlines() for line in shown.splitlines()[1:])
+        assert report.index("  column ") < report.index("  feature ")
+    else:
+        heads = [line for line in report.splitlines() if "of each class" in line]
+        assert [line.partition(" of each")[0] for line in heads] == [
+            "most important columns",
+            "most important features",
+        ]
+    assert "the two do not compare" in report
+    first = ouzel("train", path, "--learner", "adagrad", "--top", 1).out
+    assert ("  … and 2 more" in first) == (labels == 2)
+    assert "important" not in ouzel("train", path, "--learner", "adagrad", "--top", 0).out
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "awm"])
+def test_a_training_lists_no_columns_of_one_text_or_of_a_budget(ouzel, tmp_path, learner):
+    path = tmp_path / "words.csv"
+    more = ",b" if learner == "awm" else ""
+    path.write_text(f"text{more},label\n" + f"sun and rain{more},wet\ncloud and sun{more},dry\n" * 40)
+
+    report = ouzel("train", path, "--text", "text", "--learner", learner).out
+    assert " features" in report
+    assert "columns" not in report
+
+
+@pytest.mark.parametrize("name", ["numbers.csv", "numbers.svm"])
+def test_a_training_lists_no_columns_that_are_its_features(ouzel, tmp_path, name):
+    text = "a,b,label\n" + "1,0.5,1\n0.2,1,0\n" * 40 if name.endswith("csv") else "1 1:1 2:0.5\n0 1:0.2 2:1\n" * 40
+    (tmp_path / name).write_text(text)
+
+    report = ouzel("train", tmp_path / name, "--learner", "adagrad").out
+    assert "most important features" in report
+    assert "columns" not in report
+
+
 def test_top_explains_no_second_scale_where_columns_are_the_features(ouzel, tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("a,b,label\n" + "1,0.5,1\n0.2,1,0\n" * 40)

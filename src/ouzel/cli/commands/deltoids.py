@@ -14,6 +14,8 @@ from ouzel.streams.formats.catalogue import FORMATS
 if TYPE_CHECKING:
     from ouzel.analytics.deltoids.two_streams import TwoStreams
 
+AT_LEAST, AT_MOST = "≥ ", "≤ "  # of ratios
+
 
 def deltoids(
     first: Annotated[str, argument("A file, a pipe, or - for standard input.", "FIRST")],
@@ -68,17 +70,25 @@ def _print_table(reader: TwoStreams, top: int) -> None:
     from ouzel.cli.ui.tables import console_for_tables, named_table
     from ouzel.evaluation.formatting import factor, size
 
+    def bounded(ratio: float, in_first: bool, in_second: bool) -> str:
+        """Format a ratio, or its bound where an item is absent from a stream."""
+        return f"{'' if in_first == in_second else AT_LEAST if in_first else AT_MOST}{factor(ratio)}"
+
     console = console_for_tables()
     rows = []
     for row in reader.rows(top):
         low, high = row["low"], row["high"]
         interval = f"above {factor(low)}" if high is None else f"{factor(low)} to {factor(high)}"
-        cells = [factor(row["ratio"]), interval if low else f"below {factor(high)}", f"{row['weight']:+.3f}"]
+        ratio = bounded(row["ratio"], low > 0.0, high is not None)
+        cells = [ratio, interval if low else f"below {factor(high)}", f"{row['weight']:+.3f}"]
         if reader.exact:
-            cells += [factor(row["true_ratio"]), f"{row['first']:,}", f"{row['second']:,}"]
+            true_ratio = bounded(row["true_ratio"], row["first"] > 0, row["second"] > 0)
+            cells += [true_ratio, f"{row['first']:,}", f"{row['second']:,}"]
         rows.append([*cells, row["item"]])
     true = ("true ratio", "first", "second") if reader.exact else ()
     console.print(named_table(["ratio", "95 %", "weight", *true, "item"], rows))
+    if any(cell.startswith((AT_LEAST, AT_MOST)) for row in rows for cell in row[:-1]):
+        console.print(f"\n{AT_LEAST}and {AT_MOST}mark items that are absent from a stream: they count as once there")
     if reader.exact:
         console.print()
         recalls = reader.recalls()

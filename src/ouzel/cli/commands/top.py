@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from ouzel.model.model import Model
 
 SORTED_BY = ("importance", "weight")
-ROWS = 10  # columns, and pairs, that are shown
-LEAST_PAIR = 0.01  # of the importance of the first column, below which pairs are not shown
-TWO_SCALES = """importance of a column: how far the margin moves where its values are exchanged;
-of a feature: |weight| × its standard deviation; the two do not compare"""
 
 
 def top(
@@ -60,7 +56,8 @@ def top(
     Example: ouzel top a9a.ouzel --all -o weights.csv
     """
     check("-n", COUNT, n)
-    from ouzel.evaluation.formatting import feature_lines, named
+    from ouzel.cli.ui.column_tables import ROWS, TWO_SCALES, ByColumn, by_column
+    from ouzel.evaluation.formatting import feature_lines, importance_lines, named
     from ouzel.evaluation.predictions import as_tables, check_ending, write_predictions
     from ouzel.model import persistence
     from ouzel.model.answers import Feature
@@ -111,22 +108,22 @@ def top(
         entries = as_json(learnt, columns, n) if is_plain else _without_columns(columns)
         print(json.dumps([{**entry, **more} for entry, more in zip(entries, rest, strict=True)]))
         return
-    more_lines = [] if listed is not None or direction is not None else _by_column(learnt, columns)
-    for number, ((label, column), found) in enumerate(zip(columns, spectra, strict=True)):
+    plain = listed is None and direction is None
+    by_class = by_column(learnt, columns) if plain else [ByColumn([], [])] * len(columns)
+    for number, ((label, column), found, more) in enumerate(zip(columns, spectra, by_class, strict=True)):
         if label is not None:
             print(("\n" if number else "") + f"for {printable(label)}")
         if direction is not None:
             print(f"direction {direction} of the sketch")
-        by_column, by_pair = more_lines[number] if more_lines else ([], [])
-        for line in by_column:
+        for line in [*importance_lines("column", more.columns, ROWS), ""] if more.columns else ():
             print(line)
         for line in feature_lines(column, intervals=ends_of_weights[number]):
             print(line)
-        for line in by_pair:
+        for line in ["", *importance_lines("pair", more.pairs, ROWS)] if more.pairs else ():
             print(line)
         for line in spectrum_lines(found):
             print(line)
-    if any(by_column for by_column, _ in more_lines):
+    if any(more.columns for more in by_class):
         print(f"\n{TWO_SCALES}")
 
 
@@ -142,26 +139,6 @@ def _without_columns(columns: list[tuple[Any, list[Feature]]]) -> list[dict[str,
         }
         for label, column in columns
     ]
-
-
-def _by_column(model: Model, features: list[tuple[Any, list[Feature]]]) -> list[tuple[list[str], list[str]]]:
-    """Return the lines of the columns of each class, unless they are its features, and of the pairs."""
-    from ouzel.evaluation.formatting import importance_lines
-    from ouzel.model.answers import effects_of
-    from ouzel.model.importance import column_importance, pair_importance
-    from ouzel.model.model import INTERCEPT
-
-    found = []
-    for (_, listed), (_, columns), (_, pairs) in zip(
-        features, column_importance(model), pair_importance(model), strict=True
-    ):
-        names = {str(feature.name) for feature in listed} - {INTERCEPT}
-        alike = names <= {name for name, _ in columns} and (model.budgeted or effects_of(model) is None)
-        least = LEAST_PAIR * max((size for _, size in columns), default=0.0)
-        both = [each for each in pairs if each[1] > least]
-        by_column = [] if alike else [*importance_lines("column", columns, ROWS), ""]
-        found.append((by_column, ["", *importance_lines("pair", both, ROWS)] if both else []))
-    return found
 
 
 def _pairs(path: str, analysis: str | None, n: int) -> list[Feature] | None:

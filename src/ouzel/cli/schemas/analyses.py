@@ -58,13 +58,13 @@ class Item(Result):
     """An item, and the ratio of its counts."""
 
     item: Annotated[str | int, about("column=value, or its id")]
-    ratio: Annotated[Figure, about("estimated, first to second")]
+    ratio: Annotated[Figure, about("of counts, first to second, estimated; a count of 0 is taken as 1")]
     weight: Annotated[float, about("its natural logarithm")]
     low: Annotated[float, about("of a 95 % interval of the ratio, by the counts of this item alone")]
     high: Annotated[float | None, about("of it; null if there is no bound")]
     first: Annotated[Count, about("with --exact")] | UnsetType = UNSET
     second: Annotated[Count, about("with --exact")] | UnsetType = UNSET
-    true_ratio: Annotated[Figure, about("with --exact")] | UnsetType = UNSET
+    true_ratio: Annotated[Figure, about("with --exact; a count of 0 is taken as 1")] | UnsetType = UNSET
 
 
 class RecallOfItems(Result):

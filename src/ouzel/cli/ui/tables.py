@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from ouzel.comparison.tables import Table as Results
 from ouzel.errors import printable
+from ouzel.evaluation.formatting import WIDTH
 
 WIDEST = 1000
 STEPS = "best step"  # the column whose cells may take several lines
@@ -25,14 +27,20 @@ def console_for_tables() -> Console:
 
 
 def show(results: Results) -> None:
-    """Print a table of results and the note on its marks, without columns that do not fit the screen."""
+    """Print a table of results and the note on its marks, without columns that do not fit the screen.
+
+    Titles take several lines if the table is wider than usual screens.
+    """
     console = console_for_tables()
     marked = [any(cell[-1:] in "*=!" for cell in column) for column in zip(*results.cells, strict=True)]
     rows = [
         [f"{cell}{BLANK}" if mark and cell[-1:] not in "*=!" else cell for cell, mark in zip(row, marked, strict=True)]
         for row in results.cells
     ]  # a plain space would be cut off
-    titles, rows, left_out = _fitting(results.titles, rows, console.width)
+    titles = results.titles
+    if _width(titles, rows) > min(console.width, WIDTH):
+        titles = [_folded(title, column) for title, *column in zip(titles, *rows, strict=True)]
+    titles, rows, left_out = _fitting(titles, rows, console.width)
     widths = _widths(titles, rows)
     for number, part in enumerate(_parts(widths, console.width)):
         if number:
@@ -40,7 +48,9 @@ def show(results: Results) -> None:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for place in part:
             title, width = titles[place], widths[place]
-            table.add_column(title, justify="right" if place else "left", no_wrap=title != STEPS, min_width=width)
+            table.add_column(
+                title, justify="right" if place else "left", no_wrap=_unfolded(title) != STEPS, min_width=width
+            )
         for row in rows:
             table.add_row(*(row[place] for place in part))
         console.print(table)
@@ -53,8 +63,9 @@ def _fitting(titles: Sequence[str], rows: list[list[str]], width: int) -> tuple[
     """Return titles and rows that fit, and the titles of the columns that do not."""
     kept, left_out = list(titles), []
     for title in LEAST:
-        if sum(_widths(kept, rows)) + 2 * (len(kept) - 1) > width and title in kept:
-            place = kept.index(title)
+        names = [*map(_unfolded, kept)]
+        if _width(kept, rows) > width and title in names:
+            place = names.index(title)
             kept, rows = kept[:place] + kept[place + 1 :], [row[:place] + row[place + 1 :] for row in rows]
             left_out.append(title)
     return kept, rows, left_out
@@ -74,13 +85,31 @@ def _parts(widths: Sequence[int], width: int) -> list[list[int]]:
     return parts
 
 
+def _folded(title: str, cells: Sequence[str]) -> str:
+    """Return a title on as many lines as make it no wider than its cells, if its words allow that.
+
+    >>> _folded("non-zeros", ["103"]), _folded("mean loss", ["0.4514"]), _folded("above the best", ["0.0026 to 0.0086"])
+    ('non-\\nzeros', 'mean\\nloss', 'above the best')
+    """
+    return "\n".join(textwrap.wrap(title, max(map(len, cells)), break_long_words=False)) or title
+
+
+def _unfolded(title: str) -> str:
+    return title.replace("-\n", "-").replace("\n", " ")
+
+
 def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the widths of columns; the column of steps may be folded."""
-    columns = zip(titles, *rows, strict=True)
-    return [
-        max(len(word) for cell in column for word in (cell.split() if column[0] == STEPS else [cell]))
-        for column in columns
-    ]
+    found = []
+    for title, *cells in zip(titles, *rows, strict=True):
+        parts = [word for cell in cells for word in cell.split()] if _unfolded(title) == STEPS else cells
+        found.append(max(map(len, [*title.split("\n"), *parts])))
+    return found
+
+
+def _width(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the width of a table."""
+    return sum(_widths(titles, rows)) + 2 * (len(titles) - 1)
 
 
 def show_named(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ouzel.cli.ui.column_tables import ROWS, TWO_SCALES, by_column
 from ouzel.cli.ui.outputs import Written, added_to, titled, write_outputs
 from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, printable
-from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, ranking, settings
+from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, importance_lines, named, ranking, settings
 
 if TYPE_CHECKING:
     from ouzel.cli.ui.progress import Screen
@@ -94,26 +95,45 @@ def show_answer(model: Model, report: Report, top: int) -> None:
 
 
 def _show_features(model: Model, top: int) -> None:
-    columns = named(importance.most_important(model, top))
+    """Print the most important features, and before them the columns of a table, if they are several and others.
+
+    A learner of a byte budget forgets the names of light features, and so does not know their columns.
+    """
+    features = named(importance.most_important(model, top))
+    ranked = by_column(model, features) if model.space.kinds and not model.budgeted else []
+    columns = [(label, more.columns) for (label, _), more in zip(features, ranked, strict=False)]
+    columns = [(label, found) for label, found in columns if len(found) > 1]
+    rows, of_class = min(top, ROWS), len(features) > 1
     print()
-    if len(columns) > 1:
+    if columns:
+        print(f"most important columns{' of each class' if of_class else ''}")
+        if of_class:
+            _show_classes([(label, [f"{name} {size:.3g}" for name, size in found[:rows]]) for label, found in columns])
+        for line in [] if of_class else importance_lines("column", columns[0][1], rows):
+            print(line)
+        print()
+    if of_class:
         by = "" if model.budgeted else " (effect of one standard deviation)"
         print(f"{ranking(model)} features of each class{by}")
-        for label, column in columns[:MOST_CLASSES_SHOWN]:
-            shown = fitting(
-                [f"{printable(feature.name)} {feature.effect:+.3g}" for feature in column[:top] if feature.effect],
-                WIDTH - 13,
-                "  ",
-            )
-            print(f"  {printable(label):<10} " + "  ".join(shown))
-        if len(columns) > MOST_CLASSES_SHOWN:
-            print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
-        return
-    label, column = columns[0]
-    speaks = label is not None and len(model.classes) > 1  # of one class alone weights have no side
-    print(f"{ranking(model)} features" + (f" (positive weights speak for {printable(label)})" if speaks else ""))
-    for line in feature_lines(column):
-        print(line)
+        effects = [(label, [each for each in column[:top] if each.effect]) for label, column in features]
+        _show_classes([(label, [f"{each.name} {each.effect:+.3g}" for each in column]) for label, column in effects])
+    else:
+        label, column = features[0]
+        speaks = label is not None and len(model.classes) > 1  # of one class alone weights have no side
+        print(f"{ranking(model)} features" + (f" (positive weights speak for {printable(label)})" if speaks else ""))
+        for line in feature_lines(column):
+            print(line)
+    if columns:
+        print(f"\n{TWO_SCALES}")
+
+
+def _show_classes(rows: list[tuple[Any, list[str]]]) -> None:
+    """Print a line of each class: as many of its names and figures as fit."""
+    for label, parts in rows[:MOST_CLASSES_SHOWN]:
+        shown = fitting([*map(printable, parts)], WIDTH - 13, "  ")
+        print(f"  {printable(label):<10} " + "  ".join(shown))
+    if len(rows) > MOST_CLASSES_SHOWN:
+        print(f"  … and of {len(rows) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
 
 
 def checkpoints_of(text: str | None, output: str | None) -> tuple[int, float]:

@@ -69,9 +69,7 @@ class ColumnKinds:
         self._strict: dict[str, bool] = {}
         self._lines: set[str] = set()  # lines that were said
         self._remarks: dict[str, list[str]] = {}  # columns by what there is to say of them
-        self._mixed_cells: dict[
-            str, tuple[Any, int]
-        ] = {}  # first cells of columns of both kinds, the row above
+        self._mixed_cells: dict[str, tuple[Any, int]] = {}  # first cells of columns of both kinds, the row above
         options.check_kinds(self.known)
 
     def say_once(self, line: str) -> None:

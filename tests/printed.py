@@ -18,6 +18,13 @@ def converted(command, value):
     raise AssertionError(f"ouzel {command} --json: {'; '.join(failed)}")
 
 
+def titles(shown):
+    """The words of the titles of a table that `ouzel compare` printed, which may take several lines."""
+    lines = shown.splitlines()
+    last = next(place for place, line in enumerate(lines) if line.startswith("learner"))
+    return {word for line in lines[: last + 1] for word in line.split()}
+
+
 def check(command, value):
     """Check what a command printed by its schema as a validator reads it, too."""
     Draft202012Validator(schema_of(command)).validate(value)

@@ -10,6 +10,7 @@ import reproduce
 from ouzel import OuzelError, compare
 from ouzel import read as ouzel_read
 from ouzel.cli.experiments import experiment_names, load_experiments
+from tests.printed import titles
 
 
 def test_the_table_shows_the_best_of_each_learner(ouzel, small):
@@ -18,18 +19,10 @@ def test_the_table_shows_the_best_of_each_learner(ouzel, small):
     )
 
     assert ran.status == 0
-    assert ran.out.splitlines()[0].split() == [
-        "learner",
-        "best",
-        "step",
-        "error",
-        "rate",
-        *("above", "the", "best"),
-        "mean",
-        "loss",
-        "non-zeros",
-        "seconds",
-    ]
+    assert titles(ran.out) == {
+        *("learner", "best", "step", "error", "rate"),
+        *("above", "the", "mean", "loss", "non-", "zeros", "seconds"),
+    }
     assert "the best of 8 candidates over 1,000 examples" in ran.out
     assert small.with_name("p.svg").stat().st_size > 1000
 
@@ -40,7 +33,7 @@ def test_regret_is_in_the_table_the_json_and_the_plot(ouzel, small):
     entries = ouzel("compare", small, "--learners", "ogd,adagrad", "--regret", "--json").json
 
     assert ran.status == 0
-    assert "regret    bound" in ran.out.splitlines()[0]
+    assert {"regret", "bound"} <= titles(ran.out)
     assert "<!-- bound of adagrad -->" in plot.read_text()
     assert [point["examples"] for point in entries[0]["regret_curve"]] == [64, 128, 256, 512, 1000]
     assert entries[0]["regret_bound"] is None
@@ -351,9 +344,10 @@ def test_other_libraries_and_grids_of_any_setting(ouzel, small, tmp_path):
     )
 
     assert ran.status == 0, ran.err
-    titles, *rows = [line.split() for line in ran.out.splitlines()[:4]]
-    assert titles[:2] == ["learner", "learning_rate"]
-    assert [row[:2] for row in rows] == [["ogd", "0.1"], ["ogd", "0.5"], ["SGDClassifier", "-"]]
+    lines = [line.split() for line in ran.out.splitlines()]
+    last = next(place for place, line in enumerate(lines) if line[:1] == ["learner"])
+    assert lines[last][:2] == ["learner", "learning_rate"]
+    assert [row[:2] for row in lines[last + 1 : last + 4]] == [["ogd", "0.1"], ["ogd", "0.5"], ["SGDClassifier", "-"]]
     assert (tmp_path / "g.svg").exists()
 
 

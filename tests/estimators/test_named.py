@@ -5,6 +5,7 @@ import pickle
 import re
 import sys
 import typing
+from collections import defaultdict
 from pathlib import Path
 from types import ModuleType
 
@@ -13,12 +14,13 @@ import pytest
 from sklearn.base import clone
 
 import ouzel
-from ouzel.cli.estimator_families import families, own_family
+from ouzel.cli.estimator_families import BASES, families, own_family
 from ouzel.cli.estimator_modules import module_text
 from ouzel.estimators import gaussian, margin
 from ouzel.estimators.named import Named
-from ouzel.learners.catalogue import LEARNERS, Learner
-from ouzel.model.settings import described
+from ouzel.learners.catalogue import LEARNERS, Learner, find
+from ouzel.model.settings import described, resolve_settings
+from ouzel.model.tasks.choose import settings_for
 
 KINDS = [
     kind
@@ -217,3 +219,28 @@ def test_a_penalty_that_is_a_norm_or_a_domain_is_a_parameter(tmp_path):
     assert type(loaded) is ouzel.AdaGradEagerClassifier
     assert np.linalg.norm(np.append(loaded.coef_, loaded.intercept_)) <= 0.5 + 1e-6
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared", "absolute"])
+def test_settings_are_those_of_the_command_line_unless_the_family_declares_others(loss):
+    declared = defaultdict(set)
+    for family in families():
+        for task, base in BASES.items():
+            declared[family.name + base] |= family.defaults[task].keys()
+    compared = 0
+    for kind in NAMED:
+        if "loss" in inspect.signature(kind).parameters:
+            estimator = kind(loss=loss)
+            learner = find(estimator._learner_name())
+            try:
+                of_command = resolve_settings(learner, settings_for(estimator.task, learner, {"loss": loss}))
+            except ouzel.OuzelError as error:
+                with pytest.raises(ouzel.OuzelError, match=re.escape(str(error))):
+                    estimator._resolved()
+                continue
+            own = estimator._resolved()
+            differing = {name for name in own._fields if getattr(own, name) != getattr(of_command, name)}
+            assert differing <= declared[kind.__name__], kind
+            compared += 1
+
+    assert compared > 20

@@ -153,7 +153,7 @@ def test_an_answer_to_an_example_with_a_column_of_the_model_names_none(trained, 
         assert "unknown" not in trained.post("/v1/predict", json={**example, **more}).json()
 
 
-def test_examples_of_one_request_are_told_apart(trained):
+def test_each_example_of_a_request_has_its_own_unknown_columns(trained):
     examples = [example for pair in zip(UNKNOWN, KNOWN[:5], strict=True) for example in (pair[0][0], pair[1])]
 
     answers = trained.post("/v1/predict", json=examples).json()

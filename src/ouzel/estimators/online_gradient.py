@@ -17,7 +17,7 @@ class OnlineGradientClassifier(Named, Classifier):
     ----------
     loss : the loss of one prediction; one of logistic, hinge, smoothed-hinge, squared-hinge, squared, absolute,
         quantile, poisson, or a term
-    learning_rate : step size; without one 0.5, and 0.125 for the squared loss; a number from 1e-30 to 1e9
+    learning_rate : step size; by default 0.5, for the squared loss 0.125; a number from 1e-30 to 1e9
     power : how fast steps fall: as 1 / t^power; a number from 0 to 10
     class_weight, interval, calibrate, fit_intercept, standardize, forget : these and others: see `OnlineClassifier`
 

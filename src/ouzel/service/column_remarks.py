@@ -95,10 +95,10 @@ class ColumnRemarks:
                 )
 
     def unknown(self, model: Model, block: Block, texts: Sequence[str] = ()) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows of a block to predict of whose columns the model has learnt none, with those columns.
+        """Yield the rows to predict that have no column of the model, each with its columns.
 
-        `texts` are columns whose words are features. A budgeted model, and one that has more names than it keeps, does
-        not know all that it has learnt: there are no such rows.
+        `texts` are columns whose words are features. Yields nothing for a model that may have forgotten names: one with
+        a byte budget, or with more names than it keeps.
         """
         names = model.names
         if block.names is None or not block.nonzeros or model.budgeted or names.full or not len(names):

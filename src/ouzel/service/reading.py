@@ -96,7 +96,7 @@ class Reading:
         found: list[Line | Refused | None] = [None] * len(texts)
         texts = [line_of(text) for text in texts]
         most = self.options.limits.line
-        places = [k for k, text in enumerate(texts) if text and len(text) <= most and not _may_be_odd(text)]
+        places = [k for k, text in enumerate(texts) if text and len(text) <= most and not _may_have_id(text)]
         if len(places) >= FEWEST:
             data = np.frombuffer(b"\n".join([*(texts[place] for place in places), b""]), np.uint8)
             with self._locks[to_predict]:
@@ -260,11 +260,6 @@ class Reading:
                 return None
             parts.append(taken(block, places))
         return parts
-
-
-def _may_be_odd(text: bytes) -> bool:
-    """Return whether a text is no line of JSON, or may have an id."""
-    return is_rows(text) or _may_have_id(text)
 
 
 def _may_have_id(text: bytes) -> bool:

@@ -56,12 +56,12 @@ def top(
     Example: ouzel top a9a.ouzel --all -o weights.csv
     """
     check("-n", COUNT, n)
-    from ouzel.cli.ui.column_tables import ROWS, TWO_SCALES, ByColumn, by_column
+    from ouzel.cli.ui.column_tables import ROWS, TWO_SCALES, columns_to_show, pairs_to_show
     from ouzel.evaluation.formatting import feature_lines, importance_lines, named
     from ouzel.evaluation.predictions import as_tables, check_ending, write_predictions
     from ouzel.model import persistence
     from ouzel.model.answers import Feature
-    from ouzel.model.importance import as_json, heaviest, most_important
+    from ouzel.model.importance import as_json, column_importance, heaviest, most_important
     from ouzel.model.weight_errors import weight_intervals
     from ouzel.streams.sources.databases import check_table, write_table
 
@@ -109,21 +109,23 @@ def top(
         print(json.dumps([{**entry, **more} for entry, more in zip(entries, rest, strict=True)]))
         return
     plain = listed is None and direction is None
-    by_class = by_column(learnt, columns) if plain else [ByColumn([], [])] * len(columns)
-    for number, ((label, column), found, more) in enumerate(zip(columns, spectra, by_class, strict=True)):
+    ranked = [by_importance for _, by_importance in column_importance(learnt)] if plain else []
+    of_table = columns_to_show(learnt, columns, ranked) if plain else [[]] * len(columns)
+    pairs = pairs_to_show(learnt, ranked) if plain else [[]] * len(columns)
+    for number, ((label, column), found) in enumerate(zip(columns, spectra, strict=True)):
         if label is not None:
             print(("\n" if number else "") + f"for {printable(label)}")
         if direction is not None:
             print(f"direction {direction} of the sketch")
-        for line in [*importance_lines("column", more.columns, ROWS), ""] if more.columns else ():
+        for line in [*importance_lines("column", of_table[number], ROWS), ""] if of_table[number] else ():
             print(line)
         for line in feature_lines(column, intervals=ends_of_weights[number]):
             print(line)
-        for line in ["", *importance_lines("pair", more.pairs, ROWS)] if more.pairs else ():
+        for line in ["", *importance_lines("pair", pairs[number], ROWS)] if pairs[number] else ():
             print(line)
         for line in spectrum_lines(found):
             print(line)
-    if any(more.columns for more in by_class):
+    if any(of_table):
         print(f"\n{TWO_SCALES}")
 
 

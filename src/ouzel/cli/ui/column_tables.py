@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ouzel.model.answers import Feature
     from ouzel.model.importance import Ranked
     from ouzel.model.model import Model
+
+    Listed = Sequence[tuple[Any, Sequence[Feature]]]  # features of each class, by its label
 
 ROWS = 10  # columns, and pairs, that are shown
 LEAST_PAIR = 0.01  # of the importance of the first column, below which pairs are not shown
@@ -15,25 +18,26 @@ TWO_SCALES = """importance of a column: how far the margin moves where its value
 of a feature: |weight| × its standard deviation; the two do not compare"""
 
 
-class ByColumn(NamedTuple):
-    """Columns of a class, and pairs of columns, with their importance, the largest first."""
+def columns_to_show(model: Model, features: Listed, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the columns of each class that are shown: all of `ranked`, or none where they are its features.
 
-    columns: Ranked  # none where they are the features
-    pairs: Ranked
-
-
-def by_column(model: Model, features: list[tuple[Any, list[Feature]]]) -> list[ByColumn]:
-    """Return the columns and the pairs of each class, given the features that are shown of it."""
+    `features` are those that are shown of each class.
+    """
     from ouzel.model.answers import effects_of
-    from ouzel.model.importance import column_importance, pair_importance
     from ouzel.model.model import INTERCEPT
 
-    found = []
-    for (_, listed), (_, columns), (_, pairs) in zip(
-        features, column_importance(model), pair_importance(model), strict=True
-    ):
-        names = {str(feature.name) for feature in listed} - {INTERCEPT}
-        alike = names <= {name for name, _ in columns} and (model.budgeted or effects_of(model) is None)
-        least = LEAST_PAIR * max((size for _, size in columns), default=0.0)
-        found.append(ByColumn([] if alike else columns, [each for each in pairs if each[1] > least]))
-    return found
+    plain = model.budgeted or effects_of(model) is None
+    names = [{str(feature.name) for feature in listed} - {INTERCEPT} for _, listed in features]
+    return [
+        [] if plain and own <= {name for name, _ in columns} else columns
+        for own, columns in zip(names, ranked, strict=True)
+    ]
+
+
+def pairs_to_show(model: Model, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the pairs of columns of each class that are shown, given its columns in `ranked`."""
+    from ouzel.model.importance import pair_importance
+
+    least = [LEAST_PAIR * max((size for _, size in columns), default=0.0) for columns in ranked]
+    pairs = [of_class for _, of_class in pair_importance(model)]
+    return [[pair for pair in each if pair[1] > bound] for each, bound in zip(pairs, least, strict=True)]

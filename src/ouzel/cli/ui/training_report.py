@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ouzel.cli.ui.column_tables import ROWS, TWO_SCALES, by_column
+from ouzel.cli.ui.column_tables import ROWS, TWO_SCALES, columns_to_show
 from ouzel.cli.ui.outputs import Written, added_to, titled, write_outputs
 from ouzel.deferred import deferred
 from ouzel.errors import OuzelError, printable
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.report import Report
     from ouzel.model import importance
+    from ouzel.model.importance import Ranked
     from ouzel.model.model import Model
     from ouzel.training.session import Session
 else:
@@ -100,15 +101,19 @@ def _show_features(model: Model, top: int) -> None:
     A learner of a byte budget forgets the names of light features, and so does not know their columns.
     """
     features = named(importance.most_important(model, top))
-    ranked = by_column(model, features) if model.space.kinds and not model.budgeted else []
-    columns = [(label, more.columns) for (label, _), more in zip(features, ranked, strict=False)]
-    columns = [(label, found) for label, found in columns if len(found) > 1]
+    columns: list[tuple[Any, Ranked]] = []
+    if model.space.kinds and not model.budgeted:
+        ranked = importance.column_importance(model)
+        shown = columns_to_show(model, features, [columns for _, columns in ranked])
+        columns = [(label, of_table) for (label, _), of_table in zip(ranked, shown, strict=True) if len(of_table) > 1]
     rows, of_class = min(top, ROWS), len(features) > 1
     print()
     if columns:
         print(f"most important columns{' of each class' if of_class else ''}")
         if of_class:
-            _show_classes([(label, [f"{name} {size:.3g}" for name, size in found[:rows]]) for label, found in columns])
+            _show_classes(
+                [(label, [f"{name} {size:.3g}" for name, size in of_table[:rows]]) for label, of_table in columns]
+            )
         for line in [] if of_class else importance_lines("column", columns[0][1], rows):
             print(line)
         print()

@@ -11,9 +11,9 @@ from ouzel.learners.gains.parts import Gains, Peak, rows_of
 
 
 def metric_gains(sums: Callable[[Any], tuple[np.ndarray, np.ndarray]]) -> Callable[[Any, Any, Any], Gains]:
-    """`gains` of a learner, of which `sums` gives A (d, d) and A w of all slots, in their own order.
+    """Return `gains` of a learner; `sums` returns A (d, d) and A w of a state, by slot.
 
-    A w has a row for each slot: it is (d,), or (d, k) of several vectors in place of w.
+    A w is (d,), or (d, k) where a learner keeps k vectors in place of w.
     """
 
     def gains(base: Any, state: Any, settings: Any) -> Gains:

@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    learning_rate: Annotated[float, STEP, "step size; without one 0.5, and 0.125 for the squared loss"] = 0.5
+    learning_rate: Annotated[float, STEP, "step size; by default 0.5, for the squared loss 0.125"] = 0.5
     power: Power = 0.5
 
     @staticmethod

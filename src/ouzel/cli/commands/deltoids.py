@@ -88,9 +88,7 @@ def _print_table(reader: TwoStreams, top: int) -> None:
     true = ("true ratio", "first", "second") if reader.exact else ()
     console.print(named_table(["ratio", "95 %", "weight", *true, "item"], rows))
     if any(cell.startswith((AT_LEAST, AT_MOST)) for row in rows for cell in row[:-1]):
-        console.print(
-            f"\n{AT_LEAST}and {AT_MOST}mark items that one stream does not have; the ratio takes its count as 1"
-        )
+        console.print(f"\n{AT_LEAST}and {AT_MOST}mark items that one stream lacks; the ratio takes its count as 1")
     if reader.exact:
         console.print()
         recalls = reader.recalls()
